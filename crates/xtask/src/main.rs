@@ -1,0 +1,2 @@
+//! Benchmarks and acceptance runs.
+fn main() {}
