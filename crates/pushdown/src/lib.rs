@@ -6,19 +6,32 @@
 #![doc = include_str!("../papers.md")]
 
 mod automaton;
+mod graph;
 mod limits;
 mod names;
+mod post_star;
+mod pre_star;
+mod replay;
+mod saturation;
 mod semiring;
 mod store;
+mod summary;
 mod system;
+mod witness;
 
 pub mod laws;
 
 pub use automaton::{Automaton, Reading, Transition};
 pub use limits::{Limits, StopReason};
 pub use names::{Names, RuleId, Shown, State, Symbol};
+pub use post_star::post_star;
+pub use pre_star::pre_star;
+pub use replay::{Replay, Stuck, replay};
+pub use saturation::{Direction, Options, Order, Recording, Saturated, Saturation};
 pub use semiring::{
     Adjoint, AdjointMerge, Merge, Plain, Relational, Remembering, Semiring, star_by_difference,
     star_by_squaring,
 };
+pub use summary::Contexts;
 pub use system::{Configuration, Rhs, Rule, System};
+pub use witness::{NoWitness, Witness};

@@ -210,6 +210,11 @@ impl<W> Store<W> {
         })
     }
 
+    /// The latest head of one state; [`Head::next_of_state`] leads on.
+    pub fn first_head(&self, state: State) -> HeadId {
+        self.head_of_state[state.index()]
+    }
+
     /// The heads of one state.
     pub fn heads_of(&self, state: State) -> impl Iterator<Item = HeadId> + '_ {
         let first = self.head_of_state[state.index()];
