@@ -1,1 +1,24 @@
-//! Weight domains.
+//! Weight domains for `wherefore-pushdown`.
+//!
+//! # Reading order
+//! 1. [`Reachability`] and [`ShortestPath`]: the two smallest domains; read these to see what a domain must provide.
+//! 2. [`RelationDomain`]: relations on a small finite set, spelt out; the oracle that other domains are tested against.
+//!    [`Locals`] is its merge function, [`Entry`] says how a callee's locals start.
+//!
+//! # Papers
+//! \[Lal09\] is Akash Lal, *Interprocedural Analysis and the Verification of Concurrent Programs*, University of
+//! Wisconsin–Madison, 2009.
+//!
+//! # Conventions
+//! A domain is a value that owns what its weights share; weights of different domain values must not be mixed.
+//! Weights are read in the order of execution: `extend(a, b)` is "first `a`, then `b`".
+
+mod locals;
+mod reachability;
+mod relation;
+mod shortest_path;
+
+pub use locals::{Entry, Locals};
+pub use reachability::Reachability;
+pub use relation::{Relation, RelationDomain};
+pub use shortest_path::{Cost, ShortestPath};
