@@ -14,11 +14,10 @@
 //! Weights are read in the order of execution: `extend(a, b)` is "first `a`, then `b`".
 
 mod locals;
-mod reachability;
 mod relation;
 mod shortest_path;
 
 pub use locals::{Entry, Locals};
-pub use reachability::Reachability;
 pub use relation::{Relation, RelationDomain};
 pub use shortest_path::{Cost, ShortestPath};
+pub use wherefore_pushdown::Reachability;

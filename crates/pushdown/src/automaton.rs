@@ -246,25 +246,67 @@ impl<W: Clone> Automaton<W> {
 
     /// The same automaton with other weights.
     pub fn map_weights<V: Clone>(&self, mut weight: impl FnMut(&W) -> V) -> Automaton<V> {
-        let mut mapped = Automaton::new(self.control, self.symbols, self.reading);
+        self.rebuild(|id| {
+            let caller = self.callers.get(&id).map(&mut weight);
+            Some((weight(&self.store.weights[id as usize]), caller))
+        })
+    }
+
+    /// The same states, and those transitions for which `weight` gives a weight (and, for calls with merge functions, the
+    /// caller's).
+    pub(crate) fn rebuild<V: Clone>(
+        &self,
+        mut weight: impl FnMut(TransId) -> Option<(V, Option<V>)>,
+    ) -> Automaton<V> {
+        let mut copy = Automaton::new(self.control, self.symbols, self.reading);
         for q in self.control..self.state_count() {
-            mapped.add_state();
-            mapped.origins[q] = self.origins[q];
+            copy.add_state();
+            copy.origins[q] = self.origins[q];
         }
-        mapped.finals.clone_from(&self.finals);
-        mapped.returning.clone_from(&self.returning);
+        copy.finals.clone_from(&self.finals);
+        copy.returning.clone_from(&self.returning);
         for id in 0..self.store.trans.len() as TransId {
+            let Some((weight, caller)) = weight(id) else { continue };
             let (from, symbol, to) = self.store.ends(id);
             let head = match self.store.call(id) {
-                Some(call) => mapped.store.call_head(from, symbol, call),
-                None => mapped.store.head(from, symbol),
+                Some(call) => copy.store.call_head(from, symbol, call),
+                None => copy.store.head(from, symbol),
             };
-            let copy = mapped.store.push(head, to, weight(&self.store.weights[id as usize]));
-            if let Some(caller) = self.callers.get(&id) {
-                mapped.callers.insert(copy, weight(caller));
+            let new = copy.store.push(head, to, weight);
+            if let Some(caller) = caller {
+                copy.callers.insert(new, caller);
             }
         }
-        mapped
+        copy
+    }
+
+    /// Leaves out what lies above calls that cannot happen: states below calls from which no transition leads on.
+    pub(crate) fn without_dead_callees(self) -> Self {
+        let callees = |q: usize| matches!(self.origins[q], Origin::Below(..));
+        let mut alive: Vec<bool> = (0..self.state_count()).map(|q| !callees(q)).collect();
+        let mut into: Vec<Vec<u32>> = vec![Vec::new(); self.state_count()];
+        for id in 0..self.store.trans.len() as TransId {
+            let (from, _, to) = self.store.ends(id);
+            if callees(from.index()) {
+                into[to.index()].push(from.0);
+            }
+        }
+        let mut open: Vec<usize> = (0..alive.len()).filter(|q| alive[*q]).collect();
+        while let Some(q) = open.pop() {
+            for from in &into[q] {
+                if !std::mem::replace(&mut alive[*from as usize], true) {
+                    open.push(*from as usize);
+                }
+            }
+        }
+        if alive.iter().all(|alive| *alive) {
+            return self;
+        }
+        self.rebuild(|id| {
+            let (_, _, to) = self.store.ends(id);
+            let weight = self.store.weights[id as usize].clone();
+            alive[to.index()].then(|| (weight, self.callers.get(&id).cloned()))
+        })
     }
 
     /// Whether some transition enters a control state, which saturation does not allow.

@@ -6,11 +6,17 @@
 #![doc = include_str!("../papers.md")]
 
 mod automaton;
+mod dependence;
+mod expression;
 mod graph;
 mod limits;
 mod names;
+mod path_expressions;
+mod path_solver;
+mod path_witness;
 mod post_star;
 mod pre_star;
+mod reachability;
 mod replay;
 mod saturation;
 mod semiring;
@@ -24,8 +30,10 @@ pub mod laws;
 pub use automaton::{Automaton, Reading, Transition};
 pub use limits::{Limits, StopReason};
 pub use names::{Names, RuleId, Shown, State, Symbol};
+pub use path_solver::{Method, PathSolver, SolverStats, solve};
 pub use post_star::post_star;
 pub use pre_star::pre_star;
+pub use reachability::Reachability;
 pub use replay::{Replay, Stuck, replay};
 pub use saturation::{Direction, Options, Order, Recording, Saturated, Saturation};
 pub use semiring::{

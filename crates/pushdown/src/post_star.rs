@@ -7,10 +7,11 @@
 //! weights of Fig. 3.4 becomes the caller's weight on such a transition; the weight of the open call is put in place at the end.
 
 use crate::automaton::Automaton;
+use crate::dependence::{Label, Production};
 use crate::names::{RuleId, State, Symbol};
 use crate::saturation::{Core, Direction, Options, Saturated, saturate};
 use crate::semiring::{Merge, Semiring};
-use crate::store::{EPSILON, HeadId, NONE, TransId};
+use crate::store::{EPSILON, HeadId, NONE, Store, TransId};
 use crate::system::{Rhs, System};
 use crate::witness::Cause;
 
@@ -129,6 +130,54 @@ impl PostRules {
         Self { first, steps, epsilons: vec![NONE; automaton.state_count()], links: Vec::new() }
     }
 
+    /// Every instance of a saturation rule in a saturated store (\[Lal09\] Figs. 2.14 and 3.13).
+    pub fn productions<W>(&self, control: usize, store: &Store<W>, emit: &mut dyn FnMut(Production)) {
+        let find = |head: HeadId, to: u32| {
+            store.find(head, State(to)).expect("a saturated store has what its rules imply")
+        };
+        for id in 0..store.trans.len() as TransId {
+            let trans = store.trans[id as usize];
+            let head = store.heads[trans.head as usize];
+            if head.symbol == EPSILON.0 {
+                continue;
+            }
+            if head.state as usize >= control {
+                let mut link = self.epsilons[head.state as usize];
+                while link != NONE {
+                    let (epsilon, next) = self.links[link as usize];
+                    let (state, _, _) = store.ends(epsilon);
+                    let top = store.find_head(state, Symbol(head.symbol));
+                    let target = find(top.expect("the head of a transition"), trans.to);
+                    let call = (head.call != NONE).then_some(RuleId(head.call));
+                    let label = Label::Returned { call, callee: epsilon };
+                    emit(Production { target, source: Some(id), label });
+                    link = next;
+                }
+                continue;
+            }
+            let h = trans.head as usize;
+            if h + 1 >= self.first.len() {
+                continue;
+            }
+            for i in self.first[h]..self.first[h + 1] {
+                let step = self.steps[i as usize];
+                let rule = Label::Rule(RuleId(step.rule));
+                match step.kind {
+                    Kind::Swap | Kind::Pop => {
+                        emit(Production { target: find(step.head, trans.to), source: Some(id), label: rule });
+                    }
+                    Kind::Push { below, back } => {
+                        let entry = find(step.head, below);
+                        emit(Production { target: entry, source: None, label: Label::Empty });
+                        let tagged = store.heads[back as usize].call != NONE;
+                        let label = if tagged { Label::Called(RuleId(step.rule)) } else { rule };
+                        emit(Production { target: find(back, trans.to), source: Some(id), label });
+                    }
+                }
+            }
+        }
+    }
+
     /// Remembers a new transition if it is an ε-transition.
     pub fn note<S: Semiring>(&mut self, core: &Core<'_, S>, id: TransId) {
         let (_, symbol, to) = core.store().ends(id);
@@ -187,12 +236,14 @@ impl PostRules {
                     }
                 }
                 Kind::Push { below, back } => {
-                    core.insert(step.head, State(below), core.domain.one(), Cause::given());
                     let weight = match system.merge(rule) {
                         Some(_) => delta.clone(),
                         None => core.domain.extend(delta, system.weight(rule)),
                     };
-                    core.insert(back, to, weight, cause);
+                    if !core.domain.is_zero(&weight) {
+                        core.insert(step.head, State(below), core.domain.one(), Cause::given());
+                        core.insert(back, to, weight, cause);
+                    }
                 }
             }
         }

@@ -6,6 +6,7 @@
 //! `q`. The first one leaves a note at the head (q, return site); whoever arrives there later finds it.
 
 use crate::automaton::Automaton;
+use crate::dependence::{Label, Production};
 use crate::names::{RuleId, State, Symbol};
 use crate::saturation::{Core, Direction, Options, Saturated, saturate};
 use crate::semiring::{Merge, Semiring};
@@ -112,6 +113,48 @@ impl PreRules {
             *at += 1;
         }
         Self { first, steps, notes_at: Vec::new(), notes: Vec::new(), noted: Vec::new() }
+    }
+
+    /// Every instance of a saturation rule in a saturated store (\[Lal09\] Figs. 2.13 and 3.9).
+    pub fn productions<W, V, M>(
+        &self,
+        system: &System<V, M>,
+        automaton: &Automaton<W>,
+        emit: &mut dyn FnMut(Production),
+    ) where
+        W: Clone,
+    {
+        let store = &automaton.store;
+        let find = |head: HeadId, to: u32| {
+            store.find(head, State(to)).expect("a saturated store has what its rules imply")
+        };
+        for (id, rule) in system.rules().filter(|(_, rule)| rule.rhs == Rhs::Pop) {
+            let head = store.find_head(rule.from, rule.symbol).expect("the head of a pop rule");
+            let target = find(head, rule.to.0);
+            emit(Production { target, source: None, label: Label::Rule(id) });
+        }
+        for id in 0..store.trans.len() as TransId {
+            let trans = store.trans[id as usize];
+            let h = trans.head as usize;
+            if h + 1 >= self.first.len() {
+                continue;
+            }
+            for i in self.first[h]..self.first[h + 1] {
+                let step = self.steps[i as usize];
+                let rule = RuleId(step.rule);
+                if step.back == NONE {
+                    let target = find(step.left, trans.to);
+                    emit(Production { target, source: Some(id), label: Label::Rule(rule) });
+                    continue;
+                }
+                for after in store.on(State(trans.to), Symbol(step.back)) {
+                    let target = find(step.left, store.trans[after as usize].to);
+                    let returned = automaton.is_returning(State(trans.to));
+                    let label = Label::Call { rule, callee: id, returned };
+                    emit(Production { target, source: Some(after), label });
+                }
+            }
+        }
     }
 
     /// The transitions that hold before anything is propagated: pops.

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::automaton::{Automaton, Reading, Transition};
+use crate::dependence::Production;
 use crate::limits::{Limits, Meter, StopReason};
 use crate::names::State;
 use crate::post_star::PostRules;
@@ -340,6 +341,15 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
     /// How many transitions have been taken off the worklist.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Every instance of a saturation rule, once saturation is complete.
+    pub(crate) fn productions(&self, emit: &mut dyn FnMut(Production)) {
+        let automaton = &self.core.automaton;
+        match &self.rules {
+            Rules::Post(rules) => rules.productions(automaton.control, &automaton.store, emit),
+            Rules::Pre(rules) => rules.productions(self.system, automaton, emit),
+        }
     }
 
     /// Ends the run, for whatever reason it stopped, and hands out the automaton.

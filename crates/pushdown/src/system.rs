@@ -6,7 +6,8 @@
 use std::fmt;
 
 use crate::names::{Names, RuleId, State, Symbol};
-use crate::semiring::Plain;
+use crate::reachability::Reachability;
+use crate::semiring::{Merge, Plain};
 
 /// What a rule puts in the place of the topmost symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -320,6 +321,20 @@ impl<W, M> System<W, M> {
         }
     }
 
+    /// The rules without their weights; merge functions leave a mark where they were.
+    pub(crate) fn skeleton(&self) -> System<bool, Mark> {
+        System {
+            states: Names::numbered(self.states.len() as u32),
+            symbols: Names::numbered(self.symbols.len() as u32),
+            rules: self.rules.clone(),
+            weights: vec![true; self.rules.len()],
+            merges: self.merges.iter().map(|merge| merge.as_ref().map(|_| Mark)).collect(),
+            live_rules: self.live_rules,
+            helper_rules: Vec::new(),
+            helper_symbols: Vec::new(),
+        }
+    }
+
     /// A rule, ready to print: `<p, a> -> <q, b c>`.
     pub fn show_rule(&self, id: RuleId) -> impl fmt::Display + '_ {
         let rule = self.rule(id);
@@ -364,6 +379,16 @@ impl<W, M> System<W, M> {
         }
         stack.extend_from_slice(rest);
         Some(Configuration { state: rule.to, stack })
+    }
+}
+
+/// Where a merge function was, in a [skeleton](System::skeleton).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark;
+
+impl Merge<Reachability> for Mark {
+    fn merge(&self, _: &Reachability, caller: &bool, callee: &bool) -> bool {
+        *caller && *callee
     }
 }
 

@@ -249,27 +249,10 @@ impl<W: Clone + Eq> Saturated<W> {
         let log = self.log.as_ref().ok_or(NoWitness::NotRecorded)?;
         let accepting = accepting_paths(domain, &self.automaton, query);
         let mut covers = Covers::new(domain, system, &self.automaton, log);
-        let mut found = Vec::new();
-        let mut total = domain.zero();
-        for path in accepting.into_iter().rev() {
-            for (rope, weight) in covers.of_path(&path).paths {
-                if !domain.join(&mut total, &weight) {
-                    continue;
-                }
-                if found.len() == most {
-                    return Err(NoWitness::TooMany(most));
-                }
-                found.push(finish_witness(
-                    domain,
-                    system,
-                    self.automaton.reading(),
-                    covers.ropes.flatten(rope),
-                    path.configuration(&self.automaton),
-                ));
-            }
-        }
-        found.sort_by_key(|witness| witness.rules.len());
-        Ok(found)
+        collect_witnesses(domain, system, &self.automaton, accepting, most, |path| {
+            let cover = covers.of_path(path);
+            cover.paths.into_iter().map(|(rope, w)| (covers.ropes.flatten(rope), w)).collect()
+        })
     }
 
     /// The shortest of the recorded paths to (or from) `query` with a weight that is not zero; `None` if there is none.
@@ -291,7 +274,7 @@ impl<W: Clone + Eq> Saturated<W> {
 }
 
 /// Runs a rule sequence from the end that is known.
-pub(crate) fn finish_witness<S: Semiring, M: Merge<S>>(
+fn finish_witness<S: Semiring, M: Merge<S>>(
     domain: &S,
     system: &System<S::Weight, M>,
     reading: Reading,
@@ -305,6 +288,69 @@ pub(crate) fn finish_witness<S: Semiring, M: Merge<S>>(
     let Replay { start, end, weight } =
         replayed.expect("a rule sequence from the log runs: saturation applied these very rules");
     Witness { start, rules, end, weight }
+}
+
+/// The cover of an accepting path, from the covers of its transitions.
+pub(crate) fn path_cover<'c, S: Semiring, M>(
+    domain: &S,
+    system: &System<S::Weight, M>,
+    automaton: &Automaton<S::Weight>,
+    ropes: &mut Ropes,
+    path: &AcceptingPath,
+    covers: impl Iterator<Item = &'c Cover<S::Weight>>,
+) -> Cover<S::Weight>
+where
+    S::Weight: 'c,
+{
+    let mut product = Cover::empty(domain);
+    product.add(domain, EMPTY, domain.one());
+    for (trans, cover) in path.transitions.iter().zip(covers) {
+        let call = automaton.store.call(*trans);
+        let mut next = Cover::empty(domain);
+        for (rope, weight) in &cover.paths {
+            // A call that has not returned counts with the weight of its rule.
+            let weight = match call {
+                Some(rule) => domain.extend(weight, system.weight(rule)),
+                None => weight.clone(),
+            };
+            for (other, before) in &product.paths {
+                let (rope, weight) = match automaton.reading() {
+                    Reading::Forward => (ropes.cat(*other, *rope), domain.extend(before, &weight)),
+                    Reading::Backward => (ropes.cat(*rope, *other), domain.extend(&weight, before)),
+                };
+                next.add(domain, rope, weight);
+            }
+        }
+        product = next.shrink(domain);
+    }
+    product
+}
+
+/// Makes witnesses of the covers of accepting paths; later paths may make earlier ones superfluous.
+pub(crate) fn collect_witnesses<S: Semiring, M: Merge<S>>(
+    domain: &S,
+    system: &System<S::Weight, M>,
+    automaton: &Automaton<S::Weight>,
+    paths: Vec<AcceptingPath>,
+    most: usize,
+    mut cover: impl FnMut(&AcceptingPath) -> Vec<(Vec<RuleId>, S::Weight)>,
+) -> Result<Vec<Witness<S::Weight>>, NoWitness> {
+    let mut found = Vec::new();
+    let mut total = domain.zero();
+    for path in paths.into_iter().rev() {
+        for (rules, weight) in cover(&path) {
+            if !domain.join(&mut total, &weight) {
+                continue;
+            }
+            if found.len() == most {
+                return Err(NoWitness::TooMany(most));
+            }
+            let known = path.configuration(automaton);
+            found.push(finish_witness(domain, system, automaton.reading(), rules, known));
+        }
+    }
+    found.sort_by_key(|witness| witness.rules.len());
+    Ok(found)
 }
 
 /// Covers of log entries, computed when they are asked for.
@@ -330,34 +376,11 @@ impl<'a, S: Semiring, M: Merge<S>> Covers<'a, S, M> {
 
     /// Paths that justify the weight of one accepting path of the automaton.
     pub fn of_path(&mut self, path: &AcceptingPath) -> Cover<S::Weight> {
-        let mut product = Cover::empty(self.domain);
-        product.add(self.domain, EMPTY, self.domain.one());
         for trans in &path.transitions {
             self.compute(self.log.latest(*trans));
-            let cover = &self.known[&self.log.latest(*trans)];
-            let call = self.automaton.store.call(*trans);
-            let mut next = Cover::empty(self.domain);
-            for (rope, weight) in &cover.paths {
-                // A call that has not returned counts with the weight of its rule.
-                let weight = match call {
-                    Some(rule) => self.domain.extend(weight, self.system.weight(rule)),
-                    None => weight.clone(),
-                };
-                for (other, before) in &product.paths {
-                    let (rope, weight) = match self.automaton.reading() {
-                        Reading::Forward => {
-                            (self.ropes.cat(*other, *rope), self.domain.extend(before, &weight))
-                        }
-                        Reading::Backward => {
-                            (self.ropes.cat(*rope, *other), self.domain.extend(&weight, before))
-                        }
-                    };
-                    next.add(self.domain, rope, weight);
-                }
-            }
-            product = next.shrink(self.domain);
         }
-        product
+        let covers = path.transitions.iter().map(|trans| &self.known[&self.log.latest(*trans)]);
+        path_cover(self.domain, self.system, self.automaton, &mut self.ropes, path, covers)
     }
 
     /// Makes the cover of a log entry known, with all that it depends on.

@@ -3,13 +3,12 @@
 //! \[Lal09\] Def. 2.4.12: `({true, false}, ∨, ∧, false, true)`. With it, algorithms on weighted systems become those on
 //! plain ones. Chains have two elements; every operation is one instruction.
 
-use wherefore_pushdown::{Adjoint, Semiring};
+use crate::semiring::{Adjoint, Semiring};
 
 /// The Boolean domain: `true` is "there is a path".
 ///
 /// ```
-/// use wherefore_domains::Reachability;
-/// use wherefore_pushdown::Semiring;
+/// use crate::{Reachability, Semiring};
 ///
 /// assert!(Reachability.combine(&true, &false));
 /// assert!(!Reachability.extend(&true, &false));
@@ -100,7 +99,7 @@ impl Adjoint for Reachability {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wherefore_pushdown::laws;
+    use crate::laws;
 
     #[test]
     fn all_laws_hold() {
