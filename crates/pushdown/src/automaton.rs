@@ -146,6 +146,10 @@ impl<W: Clone> Automaton<W> {
         self.returning[state.index()]
     }
 
+    pub(crate) fn set_returning(&mut self, state: State, returning: bool) {
+        self.returning[state.index()] = returning;
+    }
+
     /// Makes a state final.
     pub fn set_final(&mut self, state: State) {
         self.finals[state.index()] = true;

@@ -6,6 +6,7 @@
 #![doc = include_str!("../papers.md")]
 
 mod automaton;
+mod chop;
 mod dependence;
 mod expression;
 mod graph;
@@ -16,6 +17,7 @@ mod path_solver;
 mod path_witness;
 mod post_star;
 mod pre_star;
+mod projection;
 mod reachability;
 mod replay;
 mod saturation;
@@ -28,11 +30,13 @@ mod witness;
 pub mod laws;
 
 pub use automaton::{Automaton, Reading, Transition};
+pub use chop::{WitnessThrough, chop_by_post_star, chop_by_pre_star, stores_along};
 pub use limits::{Limits, StopReason};
 pub use names::{Names, RuleId, Shown, State, Symbol};
 pub use path_solver::{Method, PathSolver, SolverStats, solve};
 pub use post_star::post_star;
 pub use pre_star::pre_star;
+pub use projection::{AdjointProjection, FunctionalAutomaton};
 pub use reachability::Reachability;
 pub use replay::{Replay, Stuck, replay};
 pub use saturation::{Direction, Options, Order, Recording, Saturated, Saturation};

@@ -134,7 +134,7 @@ impl<W: Clone + Eq> Contexts<W> {
 /// The part of the product of an automaton and a query that a configuration can reach.
 pub(crate) struct Product {
     /// The first nodes are the control states that both have.
-    initial: usize,
+    pub initial: usize,
     /// The two states of a node.
     pub states: Vec<(State, State)>,
     pub finals: Vec<bool>,

@@ -374,6 +374,13 @@ impl<'a, S: Semiring, M: Merge<S>> Covers<'a, S, M> {
         Self { domain, system, automaton, log, ropes, known }
     }
 
+    /// Paths that justify the weight of a transition; for a call with a merge function, the caller's weight.
+    pub fn of(&mut self, trans: TransId) -> Cover<S::Weight> {
+        let latest = self.log.latest(trans);
+        self.compute(latest);
+        self.known[&latest].clone()
+    }
+
     /// Paths that justify the weight of one accepting path of the automaton.
     pub fn of_path(&mut self, path: &AcceptingPath) -> Cover<S::Weight> {
         for trans in &path.transitions {
