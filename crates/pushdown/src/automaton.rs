@@ -185,6 +185,11 @@ impl<W: Clone> Automaton<W> {
         self.reading
     }
 
+    /// The same automaton, read in another direction.
+    pub fn read(self, reading: Reading) -> Self {
+        Self { reading, ..self }
+    }
+
     /// Adds a transition; does nothing if it is there already.
     pub fn add(&mut self, from: State, symbol: Symbol, to: State, weight: W) {
         let head = self.store.head(from, symbol);

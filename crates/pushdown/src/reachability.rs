@@ -8,7 +8,7 @@ use crate::semiring::{Adjoint, Semiring};
 /// The Boolean domain: `true` is "there is a path".
 ///
 /// ```
-/// use crate::{Reachability, Semiring};
+/// use wherefore_pushdown::{Reachability, Semiring};
 ///
 /// assert!(Reachability.combine(&true, &false));
 /// assert!(!Reachability.extend(&true, &false));

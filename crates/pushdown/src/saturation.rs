@@ -92,7 +92,6 @@ pub(crate) struct Core<'a, S: Semiring> {
     waiting: Vec<bool>,
     worklist: Worklist,
     pub log: Option<Log>,
-    last_changed: Option<TransId>,
 }
 
 impl<'a, S: Semiring> Core<'a, S> {
@@ -109,7 +108,6 @@ impl<'a, S: Semiring> Core<'a, S> {
                 Order::Priority => Worklist::Priority(BinaryHeap::new(), 0),
             },
             log: (options.recording == Recording::Witnesses).then(Log::default),
-            last_changed: None,
         }
     }
 
@@ -159,7 +157,6 @@ impl<'a, S: Semiring> Core<'a, S> {
         if let Some(log) = &mut self.log {
             log.record(id, cause);
         }
-        self.last_changed = Some(id);
         match &mut self.worklist {
             Worklist::Priority(heap, count) => {
                 // A transition may wait twice, with the better rank first; the second turn finds no delta.
@@ -296,46 +293,66 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
         }
     }
 
-    /// Takes one transition off the worklist and adds what it implies; false if there was none.
-    pub fn step(&mut self) -> bool {
-        let Some((id, delta)) = self.core.take() else {
-            return false;
-        };
+    /// Takes one transition off the worklist and adds what it implies; `None` if there was none.
+    pub fn step(&mut self) -> Option<Transition> {
+        self.advance().map(|id| self.core.automaton.transition(id))
+    }
+
+    fn advance(&mut self) -> Option<TransId> {
+        let (id, delta) = self.core.take()?;
         self.steps += 1;
         match &mut self.rules {
             Rules::Post(rules) => rules.propagate(self.system, &mut self.core, id, &delta),
             Rules::Pre(rules) => rules.propagate(self.system, &mut self.core, id, &delta),
         }
-        true
+        Some(id)
     }
 
     /// Runs until nothing is left to do or a limit is met.
     pub fn run(&mut self) -> StopReason {
-        self.run_until(|_, _| false)
+        loop {
+            if let Err(stop) = self.guarded_step() {
+                return stop;
+            }
+        }
     }
 
-    /// Runs until `goal` accepts a transition whose weight has just been propagated, nothing is left to do, or a limit is met.
+    /// Runs until `goal` accepts a transition that was taken off the worklist, nothing is left to do, or a limit is met.
+    ///
+    /// Every transition is taken off at least once, after its weight became non-zero.
     pub fn run_until(
         &mut self,
         mut goal: impl FnMut(&Automaton<S::Weight>, Transition) -> bool,
     ) -> StopReason {
         loop {
-            if self.core.domain.exhausted() {
-                return StopReason::Memory;
-            }
-            let core = &self.core;
-            if let Err(stop) = self.meter.tick(|| core.bytes()) {
-                return stop;
-            }
-            if !self.step() {
-                return StopReason::Complete;
-            }
-            if let Some(id) = self.core.last_changed.take() {
-                if goal(&self.core.automaton, self.core.automaton.transition(id)) {
+            match self.guarded_step() {
+                Err(stop) => return stop,
+                Ok(id) if goal(&self.core.automaton, self.core.automaton.transition(id)) => {
                     return StopReason::Found;
                 }
+                Ok(_) => {}
             }
         }
+    }
+
+    /// Runs at most `steps` steps; `None` if there is more to do and no limit was met.
+    pub fn run_stretch(&mut self, steps: u64) -> Option<StopReason> {
+        (0..steps).find_map(|_| self.guarded_step().err())
+    }
+
+    fn guarded_step(&mut self) -> Result<TransId, StopReason> {
+        if self.core.domain.exhausted() {
+            return Err(StopReason::Memory);
+        }
+        let core = &self.core;
+        self.meter.tick(|| core.bytes())?;
+        self.advance().ok_or(StopReason::Complete)
+    }
+
+    /// The automaton so far. On transitions of calls with merge functions stands the caller's weight until the run is
+    /// [finished](Self::finish).
+    pub fn automaton(&self) -> &Automaton<S::Weight> {
+        &self.core.automaton
     }
 
     /// How many transitions have been taken off the worklist.

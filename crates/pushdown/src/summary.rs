@@ -77,7 +77,7 @@ impl<W: Clone + Eq> Automaton<W> {
     }
 
     /// Whether some configuration is accepted both here and by `query`, weights aside.
-    pub fn meets(&self, query: &Automaton<()>) -> bool {
+    pub fn meets<V: Clone>(&self, query: &Automaton<V>) -> bool {
         let product = Product::of(self, query);
         product.finals.iter().any(|node| *node)
             || (0..self.control as u32).map(State).any(|p| {
@@ -145,7 +145,7 @@ pub(crate) struct Product {
 
 impl Product {
     /// The product with a query; ε-transitions are not part of it.
-    pub fn of<W: Clone>(automaton: &Automaton<W>, query: &Automaton<()>) -> Self {
+    pub fn of<W: Clone, V: Clone>(automaton: &Automaton<W>, query: &Automaton<V>) -> Self {
         let mut states: Vec<(State, State)> = Vec::new();
         let mut index: FxHashMap<(State, State), u32> = FxHashMap::default();
         for p in (0..automaton.control as u32).map(State) {
@@ -262,8 +262,8 @@ fn solve<S: Semiring>(domain: &S, automaton: &Automaton<S::Weight>, product: &Pr
                 }
                 if grew {
                     values[node] = sum;
-                    let (target, _) = (node as u32, ());
-                    again |= members.len() > 1 || product.edges(node).iter().any(|(to, _)| *to == target);
+                    again |=
+                        members.len() > 1 || product.edges(node).iter().any(|(to, _)| *to as usize == node);
                 }
             }
         }

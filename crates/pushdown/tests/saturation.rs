@@ -183,3 +183,48 @@ fn pop_below_the_bottom_is_stuck() {
     let reached: Vec<bool> = (0..4).map(|n| !d.is_zero(&post.automaton.weight(&d, &at(n)))).collect();
     assert_eq!(reached, [true, true, true, false]);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Three strategies, and the weights of a domain in which nothing is lost.
+    #[test]
+    fn reachability_from_either_end_and_from_both(case in cases()) {
+        use wherefore_pushdown::{Direction, Limits, Reachability, Reachable, Strategy, ijop, reachable};
+        let system = case.plain();
+        let start = case.start_automaton(Reading::Forward, &());
+        let target = case.target_automaton(Reading::Forward, &());
+        let plain = system.map_weights(|_, _| true);
+        let expected = ijop(&Reachability, &plain, &start, &target, Direction::Post, &Options::default()).unwrap();
+        let answer = if expected { Reachable::Yes } else { Reachable::No };
+        for strategy in [Strategy::Post, Strategy::Pre, Strategy::BothEnds] {
+            prop_assert_eq!(reachable(&system, &start, &target, strategy, &Limits::default()), answer);
+        }
+        for direction in [Direction::Post, Direction::Pre] {
+            let d = domain();
+            let weight = ijop(&d, &system, &start, &target, direction, &Options::default()).unwrap();
+            prop_assert!(expected || d.is_zero(&weight));
+            let unknown = ijop(&d, &system, &start, &target, direction,
+                &Options { limits: Limits { steps: Some(0), ..Limits::default() }, ..Options::default() });
+            prop_assert_eq!(unknown, Err(wherefore_pushdown::StopReason::Steps));
+        }
+    }
+}
+
+#[test]
+fn a_search_can_stop_when_it_has_found_its_goal() {
+    use wherefore_pushdown::{Direction, Rhs, Saturation, StopReason};
+    let d = domain();
+    let mut system: System<Relation> = System::new();
+    let p = system.state("p");
+    let chain: Vec<_> = (0..100).map(|i| system.symbol(&i.to_string())).collect();
+    for pair in chain.windows(2) {
+        system.add(p, pair[0], p, Rhs::Swap(pair[1]), d.one());
+    }
+    let start = Configuration { state: p, stack: vec![chain[0]] };
+    let seed = Automaton::of_configuration(&system, &start, Reading::Backward, &d.one());
+    let mut search = Saturation::new(Direction::Post, &d, &system, &seed, &Options::default());
+    let stop = search.run_until(|_, t| t.symbol == Some(chain[10]));
+    assert_eq!((stop, search.steps()), (StopReason::Found, 11));
+    assert!(search.finish(stop).automaton.transition_count() < 20);
+}
