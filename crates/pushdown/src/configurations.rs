@@ -136,6 +136,23 @@ impl ConfigurationSet {
         Ok(set)
     }
 
+    /// The configurations of both sets.
+    ///
+    /// **Requires:** both were read with the same names.
+    pub fn union(mut self, other: Self) -> Self {
+        debug_assert!(self.states == other.states && self.symbols == other.symbols);
+        let offset = self.positions.len() as u32;
+        let shifted = |places: Vec<u32>| places.into_iter().map(|q| q + offset).collect();
+        self.atoms.extend(other.atoms.into_iter().map(|atom| Atom { first: shifted(atom.first), ..atom }));
+        let moved = other.positions.into_iter();
+        self.positions.extend(moved.map(|q| Position {
+            follow: shifted(q.follow),
+            group: q.group + offset,
+            ..q
+        }));
+        self
+    }
+
     /// How many transitions the automaton has at most: worth a look before [`to_automaton`](Self::to_automaton) where
     /// there are many control states or symbols.
     pub fn transition_bound(&self) -> usize {
@@ -653,6 +670,18 @@ mod tests {
         let set = automaton("<p, a b> | <q, a c>");
         assert!(accepts(&set, 0, &[0, 1]) && accepts(&set, 1, &[0, 2]));
         assert!(!accepts(&set, 0, &[0, 2]) && !accepts(&set, 1, &[0, 1]));
+    }
+
+    #[test]
+    fn a_union_accepts_what_either_accepts() {
+        let (states, symbols) = names();
+        let parse = |text| ConfigurationSet::parse(text, &states, &symbols).unwrap();
+        let both =
+            parse("<p, a .*>").union(parse("<q, b c*> | <p,>")).to_automaton(2, 3, Reading::Forward, &());
+        for (p, word) in [(0, &[0, 2, 1][..]), (1, &[1, 2, 2]), (0, &[])] {
+            assert!(accepts(&both, p, word));
+        }
+        assert!(!accepts(&both, 1, &[]) && !accepts(&both, 0, &[1]) && !accepts(&both, 1, &[1, 1]));
     }
 
     #[test]

@@ -1,0 +1,1037 @@
+//! PDAAAL's JSON: systems, P-automata, and instances that hold a system and two automata.
+//!
+//! The text is read as a stream: no tree of JSON values is built. Two decisions where the format leaves room:
+//! - *Duplicate keys.* A label that occurs twice in a state adds rules, as in PDAAAL's own streaming reader; any other
+//!   key that occurs twice is an error.
+//! - *`initial`.* As in PDAAAL, the list of an automaton must name control states, and restricts nothing: every control
+//!   state of the system is one of the automaton. (So `[]` is the same as leaving it out.)
+//!
+//! Stricter than PDAAAL: unknown keys, and `"*"` as a label anywhere but on the left and in `"*": {"swap": "*"}`, are
+//! errors.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use wherefore_pushdown::{Automaton, Names, ParseError, Reading, State, Symbol};
+
+use super::encoding::{Action, WILDCARD, WildRule};
+
+/// How control states are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StateNames {
+    Numbers,
+    Strings,
+}
+
+/// Whether a P-automaton may use labels that the system does not mention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Labels {
+    Open,
+    Closed,
+}
+
+/// The names of a system, as far as they are known.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub states: Names,
+    pub symbols: Names,
+    pub style: StateNames,
+    pub labels: Labels,
+}
+
+/// A system as it is in the file.
+#[derive(Debug)]
+pub(super) struct Pda {
+    pub table: Table,
+    pub rules: Vec<WildRule>,
+    pub weighted: bool,
+    pub start: Option<Set>,
+    pub target: Option<Set>,
+}
+
+/// A set of configurations as it is in the file.
+#[derive(Debug)]
+pub(super) enum Set {
+    /// A P-automaton.
+    Graph(Graph),
+    /// A text in the syntax of `ConfigurationSet`: bytes of the file.
+    Within(Range<usize>),
+    /// Such a text that had to be unescaped.
+    Text(String),
+}
+
+/// A P-automaton: control states come first, ε has label [`WILDCARD`].
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    states: u32,
+    accepting: Vec<u32>,
+    edges: Vec<(u32, u32, u32)>,
+}
+
+/// Reads a file with a system.
+pub(super) fn read(text: &str) -> Result<Pda, ParseError> {
+    let mut builder = Builder::new(text);
+    run(text, TopSeed(&mut builder))?;
+    if let Some(known) = builder.all_known() {
+        // Somewhere a rule leads to a state that the file does not have. Now that all states are known, a second reading
+        // stops at the place.
+        let mut second = Builder::new(text);
+        second.known = Some(known);
+        run(text, TopSeed(&mut second))?;
+    }
+    let style = builder.style.unwrap_or(StateNames::Numbers);
+    Ok(Pda {
+        table: Table { states: builder.states, symbols: builder.symbols, style, labels: Labels::Open },
+        rules: builder.rules,
+        weighted: builder.weighted.unwrap_or(false),
+        start: builder.start,
+        target: builder.target,
+    })
+}
+
+/// Reads a file with a P-automaton.
+pub(super) fn read_set(text: &str, table: &mut Table) -> Result<Set, ParseError> {
+    run(text, WrappedSetSeed(SetSeed { text, table }))
+}
+
+impl Graph {
+    /// The automaton, without ε and with no transition into a control state.
+    pub fn automaton(&self, control: usize, symbols: usize, reading: Reading) -> Automaton<()> {
+        let mut automaton = Automaton::new(control, symbols, reading);
+        let count = (self.states as usize).max(control);
+        for _ in control..count {
+            automaton.add_state();
+        }
+        let mut accepting = vec![false; count];
+        for q in &self.accepting {
+            accepting[*q as usize] = true;
+            automaton.set_final(State(*q));
+        }
+        let mut out: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
+        let mut silent: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (from, label, to) in &self.edges {
+            if *label == WILDCARD {
+                silent.entry(*from).or_default().push(*to);
+            } else {
+                automaton.add(State(*from), Symbol(*label), State(*to), ());
+                out.entry(*from).or_default().push((*label, *to));
+            }
+        }
+        let mut sources: Vec<u32> = silent.keys().copied().collect();
+        sources.sort_unstable();
+        for source in sources {
+            let mut seen = vec![source];
+            let mut visited: FxHashMap<u32, ()> = FxHashMap::from_iter([(source, ())]);
+            let mut i = 0;
+            while i < seen.len() {
+                for next in silent.get(&seen[i]).into_iter().flatten() {
+                    if visited.insert(*next, ()).is_none() {
+                        seen.push(*next);
+                    }
+                }
+                i += 1;
+            }
+            for q in &seen[1..] {
+                if accepting[*q as usize] {
+                    automaton.set_final(State(source));
+                }
+                for (label, to) in out.get(q).into_iter().flatten() {
+                    automaton.add(State(source), Symbol(*label), State(*to), ());
+                }
+            }
+        }
+        if automaton.enters_control() { automaton.normalised() } else { automaton }
+    }
+}
+
+fn run<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Result<S::Value, ParseError> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = seed.deserialize(&mut json).and_then(|value| json.end().map(|()| value));
+    value.map_err(|error| place(text, &error))
+}
+
+/// Turns an error of the JSON reader, which knows where it stopped, into one about the last thing that was read.
+fn place(text: &str, error: &serde_json::Error) -> ParseError {
+    let shown = error.to_string();
+    let message = shown.rfind(" at line ").map_or(shown.as_str(), |i| &shown[..i]);
+    let mut line_start = 0;
+    for _ in 1..error.line() {
+        line_start += text[line_start..].find('\n').map_or(0, |i| i + 1);
+    }
+    let end = (line_start + error.column()).min(text.len());
+    let bytes = &text.as_bytes()[..end];
+    let bytes = bytes.trim_ascii_end();
+    let is_word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'.');
+    let start = match bytes.last() {
+        _ if error.is_eof() => end,
+        None => 0,
+        Some(b'"') if !error.is_syntax() => {
+            let inner = &bytes[..bytes.len() - 1];
+            let open = |i: &usize| inner[*i] == b'"' && !inner[..*i].ends_with(b"\\");
+            (0..inner.len()).rev().find(open).unwrap_or(inner.len())
+        }
+        Some(b) if is_word(*b) && !error.is_syntax() => {
+            bytes.iter().rposition(|b| !is_word(*b)).map_or(0, |i| i + 1)
+        }
+        Some(_) => bytes.len() - 1,
+    };
+    ParseError::at(text, start..bytes.len(), message)
+}
+
+/// A string of the file, copied only if it has escapes.
+struct Text<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+fn label<E: Error>(name: &str, symbols: &mut Names) -> Result<u32, E> {
+    match name {
+        "*" => {
+            Err(E::custom("`*` stands for every label only on the left and in `\"*\": {\"swap\": \"*\"}`"))
+        }
+        "" => Err(E::custom("a label needs at least one character")),
+        _ => Ok(symbols.intern(name)),
+    }
+}
+
+/// What has been read of a system.
+struct Builder<'a> {
+    text: &'a str,
+    style: Option<StateNames>,
+    weighted: Option<bool>,
+    states: Names,
+    /// Which of the named states the file has, or how many numbered ones it has.
+    defined: Vec<bool>,
+    largest: Option<u32>,
+    symbols: Names,
+    rules: Vec<WildRule>,
+    start: Option<Set>,
+    target: Option<Set>,
+    known: Option<Known>,
+}
+
+/// The states of a file that was read once.
+enum Known {
+    Count(u32),
+    Names(Names),
+}
+
+impl<'a> Builder<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            style: None,
+            weighted: None,
+            states: Names::new(),
+            defined: Vec::new(),
+            largest: None,
+            symbols: Names::new(),
+            rules: Vec::new(),
+            start: None,
+            target: None,
+            known: None,
+        }
+    }
+
+    /// If a rule leads to a state that the file does not have: the states that it has.
+    fn all_known(&self) -> Option<Known> {
+        match self.style {
+            Some(StateNames::Strings) if self.defined.iter().any(|defined| !defined) => {
+                let mut names = Names::new();
+                for (i, _) in self.defined.iter().enumerate().filter(|(_, defined)| **defined) {
+                    names.intern(&self.states.show(i as u32).to_string());
+                }
+                Some(Known::Names(names))
+            }
+            Some(StateNames::Strings) | None => None,
+            Some(StateNames::Numbers) => {
+                let count = self.states.len() as u32;
+                self.largest.filter(|largest| *largest >= count).map(|_| Known::Count(count))
+            }
+        }
+    }
+
+    fn named(&mut self, name: &str) -> u32 {
+        let id = self.states.intern(name);
+        if id as usize == self.defined.len() {
+            self.defined.push(false);
+        }
+        id
+    }
+
+    /// The states and symbols, with the builder left as it is: for the automata of an instance.
+    fn with_table<T>(&mut self, read: impl FnOnce(&'a str, &mut Table) -> T) -> T {
+        let style = self.style.unwrap_or(StateNames::Numbers);
+        let states = std::mem::take(&mut self.states);
+        let symbols = std::mem::take(&mut self.symbols);
+        let mut table = Table { states, symbols, style, labels: Labels::Open };
+        let value = read(self.text, &mut table);
+        self.states = table.states;
+        self.symbols = table.symbols;
+        value
+    }
+}
+
+/// A seed whose visitor is itself.
+macro_rules! seed {
+    ($name:ident $(<$($life:lifetime),*>)?, $method:ident, $value:ty, $expecting:literal) => {
+        impl<'de, $($($life),*)?> DeserializeSeed<'de> for $name $(<$($life),*>)? {
+            type Value = $value;
+            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<$value, D::Error> {
+                deserializer.$method(Expecting { seed: self, expecting: $expecting, input: PhantomData })
+            }
+        }
+    };
+}
+
+/// A visitor made of a seed: [`Visit`] says what to do, this says what was expected.
+struct Expecting<'de, S> {
+    seed: S,
+    expecting: &'static str,
+    input: PhantomData<&'de ()>,
+}
+
+/// What a seed does with a value; anything it does not know is a type error.
+trait Visit<'de>: Sized {
+    type Value;
+    fn number<E: Error>(self, number: i128, expecting: &Expecting<'de, ()>) -> Result<Self::Value, E> {
+        let unexpected = match i64::try_from(number) {
+            Ok(number) => serde::de::Unexpected::Signed(number),
+            Err(_) => serde::de::Unexpected::Other("a large number"),
+        };
+        Err(E::invalid_type(unexpected, expecting))
+    }
+    fn string<E: Error>(self, text: Cow<'de, str>, expecting: &Expecting<'de, ()>) -> Result<Self::Value, E> {
+        Err(E::invalid_type(serde::de::Unexpected::Str(&text), expecting))
+    }
+    fn list<A: SeqAccess<'de>>(self, _: A, expecting: &Expecting<'de, ()>) -> Result<Self::Value, A::Error> {
+        Err(A::Error::invalid_type(serde::de::Unexpected::Seq, expecting))
+    }
+    fn object<A: MapAccess<'de>>(
+        self,
+        _: A,
+        expecting: &Expecting<'de, ()>,
+    ) -> Result<Self::Value, A::Error> {
+        Err(A::Error::invalid_type(serde::de::Unexpected::Map, expecting))
+    }
+}
+
+impl<'de> Visitor<'de> for Expecting<'de, ()> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expecting)
+    }
+}
+
+impl<'de, S> Expecting<'de, S> {
+    fn split(self) -> (S, Expecting<'de, ()>) {
+        (self.seed, Expecting { seed: (), expecting: self.expecting, input: PhantomData })
+    }
+}
+
+/// [`Expecting`] over a seed that visits; apart from the one over `()`, which only prints.
+macro_rules! visitor {
+    ($($name:ident $(<$($life:lifetime),*>)?),*) => {$(
+        impl<'de, $($($life),*)?> Visitor<'de> for Expecting<'de, $name $(<$($life),*>)?> {
+            type Value = <$name $(<$($life),*>)? as Visit<'de>>::Value;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.expecting)
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+                let (seed, expecting) = self.split();
+                seed.number(number.into(), &expecting)
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                let (seed, expecting) = self.split();
+                seed.number(number.into(), &expecting)
+            }
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                let (seed, expecting) = self.split();
+                seed.string(Cow::Borrowed(text), &expecting)
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                let (seed, expecting) = self.split();
+                seed.string(Cow::Owned(text.to_owned()), &expecting)
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
+                let (seed, expecting) = self.split();
+                seed.list(list, &expecting)
+            }
+            fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Self::Value, A::Error> {
+                let (seed, expecting) = self.split();
+                seed.object(object, &expecting)
+            }
+        }
+    )*};
+}
+
+struct TopSeed<'b, 'a>(&'b mut Builder<'a>);
+struct InstanceSeed<'b, 'a>(&'b mut Builder<'a>);
+struct OptionsSeed<'b, 'a>(&'b mut Builder<'a>);
+struct PdaSeed<'b, 'a>(&'b mut Builder<'a>);
+struct StatesSeed<'b, 'a>(&'b mut Builder<'a>);
+struct StateSeed<'b, 'a>(&'b mut Builder<'a>, u32);
+struct RulesSeed<'b, 'a>(&'b mut Builder<'a>, u32, u32);
+struct RuleSeed<'b, 'a>(&'b mut Builder<'a>, u32, u32);
+struct ToSeed<'b, 'a>(&'b mut Builder<'a>);
+struct WeightSeed;
+
+seed!(TopSeed<'b, 'a>, deserialize_map, (), "an object with `pda` or `instance`");
+seed!(InstanceSeed<'b, 'a>, deserialize_seq, (), "a list of options, a system and two sets");
+seed!(OptionsSeed<'b, 'a>, deserialize_map, (), "an object with `state-names` and `weight-type`");
+seed!(PdaSeed<'b, 'a>, deserialize_map, (), "an object with `states`");
+seed!(StatesSeed<'b, 'a>, deserialize_any, (), "a list or an object of states");
+seed!(StateSeed<'b, 'a>, deserialize_map, (), "a state: an object from labels to rules");
+seed!(RulesSeed<'b, 'a>, deserialize_any, (), "a rule or a list of rules");
+seed!(RuleSeed<'b, 'a>, deserialize_map, (), "a rule: an object with `to` and one of `pop`, `swap`, `push`");
+seed!(ToSeed<'b, 'a>, deserialize_any, u32, "a state");
+seed!(WeightSeed, deserialize_any, u64, "a weight");
+
+visitor!(
+    TopSeed<'b, 'a>,
+    InstanceSeed<'b, 'a>,
+    OptionsSeed<'b, 'a>,
+    PdaSeed<'b, 'a>,
+    StatesSeed<'b, 'a>,
+    StateSeed<'b, 'a>,
+    RulesSeed<'b, 'a>,
+    RuleSeed<'b, 'a>,
+    ToSeed<'b, 'a>,
+    WeightSeed,
+    SetSeed<'s, 'a>,
+    WrappedSetSeed<'s, 'a>,
+    EdgeSeed<'g, 's>,
+    EdgesSeed<'g, 's>,
+    RefSeed<'g, 's>,
+    RefsSeed<'g, 's>
+);
+
+impl<'de> Visit<'de> for TopSeed<'_, '_> {
+    type Value = ();
+    fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        match object.next_key::<Text>()? {
+            None => return Err(A::Error::custom("expected `pda` or `instance`")),
+            Some(Text(key)) => match &*key {
+                "pda" => object.next_value_seed(PdaSeed(self.0))?,
+                "instance" => object.next_value_seed(InstanceSeed(self.0))?,
+                "P-automaton" => {
+                    return Err(A::Error::custom("this is a set of configurations, not a system"));
+                }
+                _ => {
+                    return Err(A::Error::custom(format!(
+                        "unknown key `{key}`, expected `pda` or `instance`"
+                    )));
+                }
+            },
+        }
+        match object.next_key::<Text>()? {
+            None => Ok(()),
+            Some(Text(key)) => Err(A::Error::custom(format!("unexpected key `{key}`"))),
+        }
+    }
+}
+
+impl<'de> Visit<'de> for InstanceSeed<'_, '_> {
+    type Value = ();
+    fn list<A: SeqAccess<'de>>(self, mut list: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        let missing = |what: &str| A::Error::custom(format!("{what} is missing from the instance"));
+        list.next_element_seed(OptionsSeed(self.0))?.ok_or_else(|| missing("the object of options"))?;
+        list.next_element_seed(PdaSeed(self.0))?.ok_or_else(|| missing("the system"))?;
+        let start = self.0.with_table(|text, table| list.next_element_seed(SetSeed { text, table }))?;
+        self.0.start = Some(start.ok_or_else(|| missing("the initial set"))?);
+        let target = self.0.with_table(|text, table| list.next_element_seed(SetSeed { text, table }))?;
+        self.0.target = Some(target.ok_or_else(|| missing("the final set"))?);
+        match list.next_element::<IgnoredAny>()? {
+            None => Ok(()),
+            Some(_) => Err(A::Error::custom("an instance has four parts")),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "kebab-case")]
+enum OptionKey {
+    StateNames,
+    WeightType,
+}
+
+impl<'de> Visit<'de> for OptionsSeed<'_, '_> {
+    type Value = ();
+    fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        let builder = self.0;
+        while let Some(key) = object.next_key::<OptionKey>()? {
+            match key {
+                OptionKey::StateNames if builder.style.is_some() => {
+                    return Err(A::Error::duplicate_field("state-names"));
+                }
+                OptionKey::StateNames => {
+                    let names = object.next_value::<bool>()?;
+                    builder.style = Some(if names { StateNames::Strings } else { StateNames::Numbers });
+                }
+                OptionKey::WeightType if builder.weighted.is_some() => {
+                    return Err(A::Error::duplicate_field("weight-type"));
+                }
+                OptionKey::WeightType => {
+                    let Text(kind) = object.next_value::<Text>()?;
+                    builder.weighted = Some(match &*kind {
+                        "none" => false,
+                        "uint" | "int" => true,
+                        _ => {
+                            let message =
+                                format!("weight type `{kind}` is not supported: use none, uint or int");
+                            return Err(A::Error::custom(message));
+                        }
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visit<'de> for PdaSeed<'_, '_> {
+    type Value = ();
+    fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        match object.next_key::<Text>()? {
+            None => return Err(A::Error::missing_field("states")),
+            Some(Text(key)) if key == "states" => object.next_value_seed(StatesSeed(self.0))?,
+            Some(Text(key)) => {
+                return Err(A::Error::custom(format!("unknown key `{key}`, expected `states`")));
+            }
+        }
+        match object.next_key::<Text>()? {
+            None => Ok(()),
+            Some(Text(key)) => Err(A::Error::custom(format!("unexpected key `{key}`"))),
+        }
+    }
+}
+
+impl<'de> Visit<'de> for StatesSeed<'_, '_> {
+    type Value = ();
+    fn list<A: SeqAccess<'de>>(self, mut list: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        let builder = self.0;
+        if builder.style == Some(StateNames::Strings) {
+            return Err(A::Error::custom("with `state-names` the states are an object, not a list"));
+        }
+        builder.style = Some(StateNames::Numbers);
+        let mut count = 0;
+        while list.next_element_seed(StateSeed(builder, count))?.is_some() {
+            count += 1;
+        }
+        builder.states = Names::numbered(count);
+        Ok(())
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        let builder = self.0;
+        if builder.style == Some(StateNames::Numbers) {
+            return Err(A::Error::custom("without `state-names` the states are a list, not an object"));
+        }
+        builder.style = Some(StateNames::Strings);
+        while let Some(Text(name)) = object.next_key::<Text>()? {
+            let id = builder.named(&name);
+            if std::mem::replace(&mut builder.defined[id as usize], true) {
+                return Err(A::Error::custom(format!("state `{name}` is given twice")));
+            }
+            object.next_value_seed(StateSeed(builder, id))?;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visit<'de> for StateSeed<'_, '_> {
+    type Value = ();
+    fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        while let Some(Text(name)) = object.next_key::<Text>()? {
+            let symbol = if name == "*" { WILDCARD } else { label(&name, &mut self.0.symbols)? };
+            object.next_value_seed(RulesSeed(self.0, self.1, symbol))?;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Visit<'de> for RulesSeed<'_, '_> {
+    type Value = ();
+    fn list<A: SeqAccess<'de>>(self, mut list: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        while list.next_element_seed(RuleSeed(self.0, self.1, self.2))?.is_some() {}
+        Ok(())
+    }
+    fn object<A: MapAccess<'de>>(self, object: A, expecting: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        RuleSeed(self.0, self.1, self.2).object(object, expecting)
+    }
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum RuleKey {
+    To,
+    Pop,
+    Swap,
+    Push,
+    Weight,
+}
+
+impl<'de> Visit<'de> for RuleSeed<'_, '_> {
+    type Value = ();
+    fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        let RuleSeed(builder, from, on) = self;
+        let (mut to, mut action, mut weight) = (None, None, None);
+        while let Some(key) = object.next_key::<RuleKey>()? {
+            match key {
+                RuleKey::To if to.is_some() => return Err(A::Error::duplicate_field("to")),
+                RuleKey::To => to = Some(object.next_value_seed(ToSeed(builder))?),
+                RuleKey::Weight if weight.is_some() => return Err(A::Error::duplicate_field("weight")),
+                RuleKey::Weight if builder.weighted == Some(false) => {
+                    return Err(A::Error::custom("a rule with a weight in a system without weights"));
+                }
+                RuleKey::Weight => weight = Some(object.next_value_seed(WeightSeed)?),
+                RuleKey::Pop | RuleKey::Swap | RuleKey::Push if action.is_some() => {
+                    return Err(A::Error::custom("a rule has exactly one of `pop`, `swap` and `push`"));
+                }
+                RuleKey::Pop => {
+                    if !object.next_value::<Text>()?.0.is_empty() {
+                        return Err(A::Error::custom("`pop` has the value \"\""));
+                    }
+                    action = Some(Action::Pop);
+                }
+                RuleKey::Swap => {
+                    let Text(name) = object.next_value::<Text>()?;
+                    action = Some(if on == WILDCARD && name == "*" {
+                        Action::Keep
+                    } else {
+                        Action::Swap(label(&name, &mut builder.symbols)?)
+                    });
+                }
+                RuleKey::Push => {
+                    let Text(name) = object.next_value::<Text>()?;
+                    action = Some(Action::Push(label(&name, &mut builder.symbols)?));
+                }
+            }
+        }
+        let to = to.ok_or_else(|| A::Error::missing_field("to"))?;
+        let action = action.ok_or_else(|| A::Error::custom("a rule has one of `pop`, `swap` and `push`"))?;
+        // Where no option says it, the first rule tells whether the file has weights.
+        let weighted = *builder.weighted.get_or_insert(weight.is_some());
+        let weight = match weight {
+            Some(weight) => weight,
+            None if weighted => {
+                return Err(A::Error::custom("a rule without a weight in a system with weights"));
+            }
+            None => 1,
+        };
+        builder.rules.push(WildRule { from, label: on, to, action, weight });
+        Ok(())
+    }
+}
+
+impl<'de> Visit<'de> for ToSeed<'_, '_> {
+    type Value = u32;
+    fn number<E: Error>(self, number: i128, _: &Expecting<'de, ()>) -> Result<u32, E> {
+        let builder = self.0;
+        if builder.style == Some(StateNames::Strings) {
+            return Err(E::custom(format!("states have names here, found the number {number}")));
+        }
+        let count = match builder.known {
+            Some(Known::Count(count)) => i128::from(count),
+            _ => i128::from(u32::MAX),
+        };
+        if number < 0 || number >= count {
+            return Err(E::custom(format!("unknown state {number}")));
+        }
+        let number = number as u32;
+        builder.largest = builder.largest.max(Some(number));
+        Ok(number)
+    }
+    fn string<E: Error>(self, text: Cow<'de, str>, _: &Expecting<'de, ()>) -> Result<u32, E> {
+        let builder = self.0;
+        if builder.style == Some(StateNames::Numbers) {
+            return Err(E::custom(format!("states are numbers here, found the name `{text}`")));
+        }
+        if let Some(Known::Names(names)) = &builder.known {
+            if names.get(&text).is_none() {
+                return Err(E::custom(format!("unknown state `{text}`")));
+            }
+        }
+        Ok(builder.named(&text))
+    }
+}
+
+impl<'de> Visit<'de> for WeightSeed {
+    type Value = u64;
+    fn number<E: Error>(self, number: i128, _: &Expecting<'de, ()>) -> Result<u64, E> {
+        u64::try_from(number).map_err(|_| {
+            E::custom(format!(
+                "weight {number} is negative: shortest traces with negative weights are not supported"
+            ))
+        })
+    }
+}
+
+/// A P-automaton or a text.
+struct SetSeed<'s, 'a> {
+    text: &'a str,
+    table: &'s mut Table,
+}
+
+/// `{"P-automaton": …}`.
+struct WrappedSetSeed<'s, 'a>(SetSeed<'s, 'a>);
+
+/// What has been read of a P-automaton.
+struct GraphBuilder<'s> {
+    table: &'s mut Table,
+    graph: Graph,
+    by_number: FxHashMap<u64, u32>,
+    by_name: FxHashMap<Box<str>, u32>,
+}
+
+/// Which states a list may name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    Control,
+    All,
+}
+
+struct RefSeed<'g, 's>(&'g mut GraphBuilder<'s>, Which);
+struct RefsSeed<'g, 's>(&'g mut GraphBuilder<'s>, Which);
+struct EdgeSeed<'g, 's>(&'g mut GraphBuilder<'s>);
+struct EdgesSeed<'g, 's>(&'g mut GraphBuilder<'s>);
+
+seed!(SetSeed<'s, 'a>, deserialize_any, Set, "a P-automaton, or a set of configurations as a string");
+seed!(WrappedSetSeed<'s, 'a>, deserialize_map, Set, "an object with `P-automaton`");
+seed!(RefSeed<'g, 's>, deserialize_any, u32, "a state");
+seed!(RefsSeed<'g, 's>, deserialize_seq, Vec<u32>, "a list of states");
+seed!(EdgeSeed<'g, 's>, deserialize_seq, (), "an edge: a list of a state, a label and a state");
+seed!(EdgesSeed<'g, 's>, deserialize_seq, (), "a list of edges");
+
+impl<'de> Visit<'de> for WrappedSetSeed<'_, '_> {
+    type Value = Set;
+    fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<Set, A::Error> {
+        let set = match object.next_key::<Text>()? {
+            None => return Err(A::Error::missing_field("P-automaton")),
+            Some(Text(key)) if key == "P-automaton" => object.next_value_seed(self.0)?,
+            Some(Text(key)) => {
+                return Err(A::Error::custom(format!("unknown key `{key}`, expected `P-automaton`")));
+            }
+        };
+        match object.next_key::<Text>()? {
+            None => Ok(set),
+            Some(Text(key)) => Err(A::Error::custom(format!("unexpected key `{key}`"))),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum SetKey {
+    Accepting,
+    Initial,
+    Edges,
+}
+
+impl<'de> Visit<'de> for SetSeed<'_, '_> {
+    type Value = Set;
+    fn string<E: Error>(self, text: Cow<'de, str>, _: &Expecting<'de, ()>) -> Result<Set, E> {
+        Ok(match text {
+            Cow::Owned(text) => Set::Text(text),
+            Cow::Borrowed(text) => {
+                // A borrowed string lies in the file: its address says where.
+                match (text.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize) {
+                    Some(at) if self.text.get(at..at + text.len()) == Some(text) => {
+                        Set::Within(at..at + text.len())
+                    }
+                    _ => Set::Text(text.to_owned()),
+                }
+            }
+        })
+    }
+
+    fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<Set, A::Error> {
+        let states = self.table.states.len() as u32;
+        let mut builder = GraphBuilder {
+            table: self.table,
+            graph: Graph { states, ..Graph::default() },
+            by_number: FxHashMap::default(),
+            by_name: FxHashMap::default(),
+        };
+        let (mut accepting, mut initial, mut edges) = (false, false, false);
+        while let Some(key) = object.next_key::<SetKey>()? {
+            let (seen, name) = match key {
+                SetKey::Accepting => (&mut accepting, "accepting"),
+                SetKey::Initial => (&mut initial, "initial"),
+                SetKey::Edges => (&mut edges, "edges"),
+            };
+            if std::mem::replace(seen, true) {
+                return Err(A::Error::duplicate_field(name));
+            }
+            match key {
+                SetKey::Accepting => {
+                    builder.graph.accepting = object.next_value_seed(RefsSeed(&mut builder, Which::All))?;
+                }
+                SetKey::Initial => {
+                    object.next_value_seed(RefsSeed(&mut builder, Which::Control))?;
+                }
+                SetKey::Edges => object.next_value_seed(EdgesSeed(&mut builder))?,
+            }
+        }
+        if !accepting {
+            return Err(A::Error::missing_field("accepting"));
+        }
+        if !edges {
+            return Err(A::Error::missing_field("edges"));
+        }
+        Ok(Set::Graph(builder.graph))
+    }
+}
+
+impl<'de> Visit<'de> for RefSeed<'_, '_> {
+    type Value = u32;
+    fn number<E: Error>(self, number: i128, _: &Expecting<'de, ()>) -> Result<u32, E> {
+        let RefSeed(builder, which) = self;
+        let control = builder.table.states.len() as u32;
+        if builder.table.style == StateNames::Numbers && (0..i128::from(control)).contains(&number) {
+            return Ok(number as u32);
+        }
+        let Ok(number) = u64::try_from(number) else {
+            return Err(E::custom(format!("state {number} is negative")));
+        };
+        if which == Which::Control {
+            return Err(E::custom(format!("state {number} is not a control state of the system")));
+        }
+        let next = builder.graph.states;
+        let state = *builder.by_number.entry(number).or_insert(next);
+        builder.graph.states = next.max(state + 1);
+        Ok(state)
+    }
+    fn string<E: Error>(self, text: Cow<'de, str>, _: &Expecting<'de, ()>) -> Result<u32, E> {
+        let RefSeed(builder, which) = self;
+        if builder.table.style == StateNames::Numbers {
+            return Err(E::custom(format!("states are numbers here, found the name `{text}`")));
+        }
+        if let Some(state) = builder.table.states.get(&text) {
+            return Ok(state);
+        }
+        if which == Which::Control {
+            return Err(E::custom(format!("state `{text}` is not a control state of the system")));
+        }
+        let next = builder.graph.states;
+        let state = *builder.by_name.entry(text.into()).or_insert(next);
+        builder.graph.states = next.max(state + 1);
+        Ok(state)
+    }
+}
+
+impl<'de> Visit<'de> for RefsSeed<'_, '_> {
+    type Value = Vec<u32>;
+    fn list<A: SeqAccess<'de>>(self, mut list: A, _: &Expecting<'de, ()>) -> Result<Vec<u32>, A::Error> {
+        let mut states = Vec::new();
+        while let Some(state) = list.next_element_seed(RefSeed(self.0, self.1))? {
+            states.push(state);
+        }
+        Ok(states)
+    }
+}
+
+impl<'de> Visit<'de> for EdgesSeed<'_, '_> {
+    type Value = ();
+    fn list<A: SeqAccess<'de>>(self, mut list: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        while list.next_element_seed(EdgeSeed(self.0))?.is_some() {}
+        Ok(())
+    }
+}
+
+impl<'de> Visit<'de> for EdgeSeed<'_, '_> {
+    type Value = ();
+    fn list<A: SeqAccess<'de>>(self, mut list: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
+        let short = || A::Error::custom("an edge is a list of a state, a label and a state");
+        let builder = self.0;
+        let from = list.next_element_seed(RefSeed(builder, Which::All))?.ok_or_else(short)?;
+        let Text(name) = list.next_element::<Text>()?.ok_or_else(short)?;
+        let symbol = match (&*name, builder.table.labels) {
+            ("", _) => WILDCARD,
+            (name, Labels::Closed) => match builder.table.symbols.get(name) {
+                Some(symbol) => symbol,
+                None => return Err(A::Error::custom(format!("unknown stack symbol `{name}`"))),
+            },
+            (name, Labels::Open) => label(name, &mut builder.table.symbols)?,
+        };
+        let to = list.next_element_seed(RefSeed(builder, Which::All))?.ok_or_else(short)?;
+        if list.next_element::<IgnoredAny>()?.is_some() {
+            return Err(short());
+        }
+        builder.graph.edges.push((from, symbol, to));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        match read(text) {
+            Ok(pda) => format!("no error, {} rules", pda.rules.len()),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// A system of one state with the given rules for its labels.
+    fn one_state(rules: &str) -> String {
+        format!("{{\"pda\": {{\"states\": [\n{{{rules}}}]}}}}")
+    }
+
+    fn instance(options: &str, states: &str, start: &str, target: &str) -> String {
+        format!("{{\"instance\": [{{{options}}}, {{\"states\": {states}}},\n{start},\n{target}]}}")
+    }
+
+    #[test]
+    fn rules_alone_and_in_lists_are_read() {
+        let pda = read(&one_state(
+            r#""a": {"to": 0, "pop": ""}, "*": [{"swap": "*", "to": 0}, {"to": 0, "push": "b"}], "a": {"to": 0, "swap": "c"}"#,
+        ))
+        .unwrap();
+        let actions: Vec<(u32, Action)> = pda.rules.iter().map(|r| (r.label, r.action)).collect();
+        let expected =
+            [(0, Action::Pop), (WILDCARD, Action::Keep), (WILDCARD, Action::Push(1)), (0, Action::Swap(2))];
+        assert_eq!(actions, expected);
+        assert!(!pda.weighted && pda.rules.iter().all(|r| r.weight == 1));
+    }
+
+    #[test]
+    fn errors_are_at_the_offending_value() {
+        for (rules, expected) in [
+            (r#""a": {"to": 1, "pop": ""}"#, "2:14: unknown state 1"),
+            (r#""a": {"to": "p", "pop": ""}"#, "2:14: states are numbers here, found the name `p`"),
+            (r#""a": {"to": 0}"#, "2:14: a rule has one of `pop`, `swap` and `push`"),
+            (
+                r#""a": {"to": 0, "pop": "", "swap": "b"}"#,
+                "2:27: a rule has exactly one of `pop`, `swap` and `push`",
+            ),
+            (r#""a": {"to": 0, "pop": "b"}"#, "2:24: `pop` has the value \"\""),
+            (r#""a": {"to": 0, "go": "b"}"#, "2:17: unknown field `go`, expected one of"),
+            (r#""a": {"to": 0, "swap": 5}"#, "2:25: invalid type: integer `5`, expected a string"),
+            (r#""a": {"to": 0, "swap": "*"}"#, "2:25: `*` stands for every label only on the left"),
+            (r#""a": {"to": 0, "push": ""}"#, "2:25: a label needs at least one character"),
+            (r#""a": {"to": -1, "pop": ""}"#, "2:14: unknown state -1"),
+            (r#""a": {"to": 0, "to": 0, "pop": ""}"#, "2:17: duplicate field `to`"),
+            (
+                r#""a": {"to": 0, "pop": "", "weight": -3}"#,
+                "2:37: weight -3 is negative: shortest traces with negative",
+            ),
+            (
+                r#""a": {"to": 0, "pop": "", "weight": 1.5}"#,
+                "2:37: invalid type: floating point `1.5`, expected a weight",
+            ),
+            (
+                r#""a": [{"to": 0, "pop": ""}, {"to": 0, "pop": "", "weight": 3}]"#,
+                "2:51: a rule with a weight in a system without weights",
+            ),
+            (
+                r#""a": [{"to": 0, "pop": "", "weight": 3}, {"to": 0, "pop": ""}]"#,
+                "2:61: a rule without a weight in a system with weights",
+            ),
+            (r#""a": 7"#, "2:7: invalid type: integer `7`, expected a rule or a list of rules"),
+        ] {
+            let found = message(&one_state(rules));
+            assert!(found.starts_with(expected), "{rules}\n found    {found}\n expected {expected}");
+        }
+        for (text, expected) in [
+            (r#"{"P-automaton": {}}"#, "1:2: this is a set of configurations, not a system"),
+            (r#"{}"#, "1:2: expected `pda` or `instance`"),
+            (r#"{"pda": {"states": []}} x"#, "1:25: trailing characters"),
+            (r#"{"pda": {"states": []}, "pda": 1}"#, "1:25: unexpected key `pda`"),
+            (r#"{"pda": {"states": [], "more": 1}}"#, "1:24: unexpected key `more`"),
+            (r#"{"pda": {"states": {"p": {}, "p": {}}}}"#, "1:30: state `p` is given twice"),
+            (r#"{"pda": {"states": {"p": {"a": {"to": "q", "pop": ""}}}}}"#, "1:39: unknown state `q`"),
+            (r#"{"pda": {"states": "#, "1:20: EOF while parsing a value"),
+        ] {
+            let found = message(text);
+            assert!(found.starts_with(expected), "{text}\n found    {found}\n expected {expected}");
+        }
+    }
+
+    #[test]
+    fn instances_hold_a_system_and_two_sets() {
+        let states = r#"{"p": {"a": {"to": "q", "swap": "b"}}, "q": {}}"#;
+        let graph = r#"{"accepting": ["f"], "initial": [], "edges": [["p", "a", "f"], ["f", "new", "f"]]}"#;
+        let options = r#""state-names": true, "weight-type": "none""#;
+        let pda = read(&instance(options, states, graph, r#""<q, b .*>""#)).unwrap();
+        assert_eq!(pda.table.symbols.get("new"), Some(2));
+        assert!(matches!(pda.target, Some(Set::Within(_))));
+        let Some(Set::Graph(graph)) = pda.start else { panic!("no automaton") };
+        assert_eq!((graph.states, graph.edges.len()), (3, 2));
+    }
+
+    #[test]
+    fn automata_are_checked_against_the_system() {
+        let states = r#"[{"a": {"to": 0, "pop": ""}}]"#;
+        let good = r#"{"accepting": [], "edges": []}"#;
+        for (start, expected) in [
+            (r#"{"accepting": ["p"], "edges": []}"#, "2:16: states are numbers here, found the name `p`"),
+            (
+                r#"{"accepting": [], "initial": [1], "edges": []}"#,
+                "2:31: state 1 is not a control state of the system",
+            ),
+            (r#"{"accepting": []}"#, "2:16: missing field `edges`"),
+            (
+                r#"{"accepting": [], "edges": [[0, "a"]]}"#,
+                "2:35: an edge is a list of a state, a label and a state",
+            ),
+            (r#"{"accepting": [], "edges": [[0, "*", 1]]}"#, "2:33: `*` stands for every label only"),
+            (r#"{"accepting": [], "edges": [[0, "a", 1, 2]]}"#, "2:41: an edge is a list of"),
+            (r#"{"accepting": [], "accepting": []}"#, "2:19: duplicate field `accepting`"),
+        ] {
+            let found = message(&instance("", states, start, good));
+            assert!(found.starts_with(expected), "{start}\n found    {found}\n expected {expected}");
+        }
+        let options = r#""weight-type": "float""#;
+        assert!(
+            message(&instance(options, states, good, good)).contains("weight type `float` is not supported")
+        );
+        let options = r#""state-names": true"#;
+        assert!(
+            message(&instance(options, states, good, good)).contains("the states are an object, not a list")
+        );
+    }
+
+    #[test]
+    fn silent_edges_are_followed_to_the_end() {
+        // 0 -ε-> 1 -ε-> 2 -a-> 0, where 0 is the control state and 2 accepts.
+        let graph = Graph {
+            states: 3,
+            accepting: vec![2],
+            edges: vec![(0, WILDCARD, 1), (1, WILDCARD, 2), (2, 0, 0)],
+        };
+        let automaton = graph.automaton(1, 1, Reading::Forward);
+        assert!(!automaton.enters_control());
+        assert!(automaton.is_final(State(0)));
+        let (step, ()) = automaton.transitions_on(State(0), Symbol(0)).next().unwrap();
+        assert!(automaton.is_final(step.to));
+        assert_eq!(automaton.transitions_on(step.to, Symbol(0)).count(), 1);
+    }
+
+    #[test]
+    fn deep_json_is_refused() {
+        assert!(message(&one_state(&format!("\"a\": {}", "[".repeat(100_000)))).contains("invalid type"));
+    }
+}
