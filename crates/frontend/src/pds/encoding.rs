@@ -441,3 +441,256 @@ impl Mover<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use wherefore_pushdown::Reading;
+
+    use super::*;
+
+    const STATES: u32 = 3;
+    const LABELS: u32 = 3;
+
+    /// Stacks of the file are explored up to this height.
+    const HEIGHT: usize = 4;
+
+    fn names() -> (Names, Names) {
+        // The same names on both sides, so that they clash on the stack.
+        (Names::numbered(STATES), Names::numbered(LABELS))
+    }
+
+    fn rule() -> impl Strategy<Value = WildRule> {
+        let label = prop_oneof![Just(WILDCARD), 0..LABELS];
+        let action = (0..4, 0..LABELS);
+        (0..STATES, label, 0..STATES, action, 0..4u64).prop_map(|(from, label, to, (kind, a), weight)| {
+            let action = match kind {
+                0 if label == WILDCARD => Action::Keep,
+                0 | 1 => Action::Pop,
+                2 => Action::Swap(a),
+                _ => Action::Push(a),
+            };
+            WildRule { from, label, to, action, weight }
+        })
+    }
+
+    fn configuration() -> impl Strategy<Value = Configuration> {
+        (0..STATES, prop::collection::vec((0..LABELS).prop_map(Symbol), 0..HEIGHT))
+            .prop_map(|(p, stack)| Configuration { state: State(p), stack })
+    }
+
+    fn words() -> Vec<Vec<Symbol>> {
+        let mut words = vec![vec![]];
+        for i in 0.. {
+            if i == words.len() || words[i].len() == 3 {
+                break;
+            }
+            for a in 0..LABELS {
+                let mut longer = words[i].clone();
+                longer.push(Symbol(a));
+                words.push(longer);
+            }
+        }
+        words
+    }
+
+    fn set_of(configurations: &[Configuration]) -> Automaton<()> {
+        let mut set = Automaton::new(STATES as usize, LABELS as usize, Reading::Forward);
+        for configuration in configurations {
+            let mut at = configuration.state;
+            for symbol in &configuration.stack {
+                let next = set.add_state();
+                set.add(at, *symbol, next, ());
+                at = next;
+            }
+            set.set_final(at);
+        }
+        set
+    }
+
+    fn accepts(automaton: &Automaton<()>, configuration: &Configuration) -> bool {
+        let mut now = vec![configuration.state];
+        for symbol in &configuration.stack {
+            now =
+                now.iter().flat_map(|q| automaton.transitions_on(*q, *symbol)).map(|(t, ())| t.to).collect();
+        }
+        now.iter().any(|q| automaton.is_final(*q))
+    }
+
+    /// The configurations of a system that an automaton accepts, up to a height.
+    fn members(automaton: &Automaton<()>, height: usize) -> Vec<Configuration> {
+        let mut found = Vec::new();
+        let mut todo: Vec<(State, Configuration)> = (0..automaton.control_count() as u32)
+            .map(|p| (State(p), Configuration { state: State(p), stack: vec![] }))
+            .collect();
+        while let Some((q, configuration)) = todo.pop() {
+            for (t, ()) in automaton.transitions_from(q).filter(|_| configuration.stack.len() < height) {
+                let mut longer = configuration.clone();
+                longer.stack.extend(t.symbol);
+                todo.push((t.to, longer));
+            }
+            if automaton.is_final(q) {
+                found.push(configuration);
+            }
+        }
+        found
+    }
+
+    /// The cheapest way to each configuration, by brute force.
+    fn costs(
+        start: Vec<Configuration>,
+        next: impl Fn(&Configuration) -> Vec<(Configuration, u64)>,
+    ) -> BTreeMap<Configuration, u64> {
+        let mut costs: BTreeMap<Configuration, u64> = start.iter().map(|c| (c.clone(), 0)).collect();
+        let mut todo = start;
+        while let Some(configuration) = todo.pop() {
+            let cost = costs[&configuration];
+            for (after, step) in next(&configuration) {
+                let better = costs.get(&after).is_none_or(|old| cost + step < *old);
+                if better {
+                    costs.insert(after.clone(), cost + step);
+                    todo.push(after);
+                }
+            }
+        }
+        costs
+    }
+
+    /// The rules of the file, run as the format says.
+    fn steps_of_the_file(rules: &[WildRule], now: &Configuration) -> Vec<(Configuration, u64)> {
+        let Some((top, rest)) = now.stack.split_first() else {
+            return vec![];
+        };
+        let mut after = Vec::new();
+        for rule in rules.iter().filter(|r| State(r.from) == now.state) {
+            if rule.label == WILDCARD || Symbol(rule.label) == *top {
+                let mut stack = match rule.action {
+                    Action::Keep => vec![*top],
+                    Action::Pop => vec![],
+                    Action::Swap(a) => vec![Symbol(a)],
+                    Action::Push(a) => vec![Symbol(a), *top],
+                };
+                stack.extend(rest);
+                if stack.len() <= HEIGHT {
+                    after.push((Configuration { state: State(rule.to), stack }, rule.weight));
+                }
+            }
+        }
+        after
+    }
+
+    fn steps_of_the_system(
+        system: &System<u64>,
+        encoding: &Encoding,
+        now: &Configuration,
+    ) -> Vec<(Configuration, u64)> {
+        let low = |c: &Configuration| encoding.decode(c).is_none_or(|c| c.stack.len() <= HEIGHT);
+        (system.rules())
+            .filter_map(|(rule, _)| Some((system.step(rule, now)?, *system.weight(rule))))
+            .filter(|(after, _)| low(after))
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+
+        #[test]
+        fn both_layouts_reach_what_the_file_reaches_at_the_same_cost(
+            rules in prop::collection::vec(rule(), 0..9),
+            start in prop::collection::vec(configuration(), 1..3),
+            known in any::<bool>(),
+        ) {
+            let expected = costs(start.clone(), |now| steps_of_the_file(&rules, now));
+            let set = set_of(&start);
+            let (states, symbols) = names();
+            let known = known.then_some(&set);
+            let layouts = [
+                written_out(states.clone(), symbols.clone(), &rules, 0),
+                on_stack(states, symbols, &rules, Some(&set), known),
+                on_stack(names().0, names().1, &rules, None, Some(&set)),
+            ];
+            for (system, encoding) in layouts {
+                let moved = members(&encoding.automaton(&system, set.clone()), HEIGHT + 1);
+                prop_assert_eq!(moved.len(), members(&set, HEIGHT).len());
+                let reached = costs(moved, |now| steps_of_the_system(&system, &encoding, now));
+                let mut decoded = BTreeMap::new();
+                for (configuration, cost) in reached {
+                    if let Some(original) = encoding.decode(&configuration) {
+                        prop_assert_eq!(decoded.insert(original, cost), None, "two codes of one configuration");
+                    }
+                }
+                prop_assert_eq!(&decoded, &expected);
+            }
+        }
+
+        #[test]
+        fn moved_sets_hold_the_same_configurations(members_of in prop::collection::vec(configuration(), 0..5)) {
+            let set = set_of(&members_of);
+            let (states, symbols) = names();
+            let (system, encoding) = on_stack(states, symbols, &[], None, Some(&set));
+            let moved = encoding.automaton(&system, set.clone());
+            prop_assert!(!moved.enters_control());
+            let mut decoded: Vec<Configuration> =
+                members(&moved, HEIGHT + 1).iter().filter_map(|c| encoding.decode(c)).collect();
+            decoded.sort();
+            decoded.dedup();
+            let mut expected = members_of.clone();
+            expected.sort();
+            expected.dedup();
+            prop_assert_eq!(&decoded, &expected);
+            for p in 0..STATES {
+                for stack in words() {
+                    let configuration = Configuration { state: State(p), stack };
+                    prop_assert_eq!(accepts(&set, &configuration), decoded.contains(&configuration));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wildcard_rule_is_stuck_on_the_empty_stack() {
+        let keep = WildRule { from: 0, label: WILDCARD, to: 1, action: Action::Keep, weight: 1 };
+        let empty = set_of(&[Configuration { state: State(0), stack: vec![] }]);
+        let (states, symbols) = names();
+        let (system, encoding) = on_stack(states, symbols, &[keep], Some(&empty), None);
+        let start = members(&encoding.automaton(&system, empty), 3);
+        assert_eq!(start.len(), 1);
+        assert_eq!(encoding.decode(&start[0]), Some(Configuration { state: State(0), stack: vec![] }));
+        assert!(system.rules().all(|(rule, _)| system.step(rule, &start[0]).is_none()));
+    }
+
+    #[test]
+    fn many_wildcards_move_the_state_to_the_stack() {
+        let count = 500;
+        let rules: Vec<WildRule> = (0..count)
+            .map(|p| {
+                let to = (p + 1) % count;
+                WildRule { from: p, label: WILDCARD, to, action: Action::Push(p), weight: 1 }
+            })
+            .collect();
+        let encoded = encode(Names::numbered(count), Names::numbered(count), &rules, None, None).unwrap();
+        assert!(encoded.1.is_on_stack());
+        assert_eq!(encoded.0.rule_count(), 500);
+        let few = encode(Names::numbered(count), Names::numbered(count), &rules[..10], None, None).unwrap();
+        assert!(!few.1.is_on_stack());
+        assert_eq!(few.0.rule_count(), 5000);
+    }
+
+    #[test]
+    fn in_between_configurations_mean_nothing() {
+        let push = WildRule { from: 0, label: 1, to: 2, action: Action::Push(0), weight: 1 };
+        let (states, symbols) = names();
+        let (system, encoding) = on_stack(states, symbols, &[push], None, None);
+        let start = set_of(&[Configuration { state: State(0), stack: vec![Symbol(1)] }]);
+        let mut now = members(&encoding.automaton(&system, start), 3).remove(0);
+        let mut seen = vec![encoding.decode(&now)];
+        while let Some(next) = system.rules().find_map(|(rule, _)| system.step(rule, &now)) {
+            seen.push(encoding.decode(&next));
+            now = next;
+        }
+        let shown: Vec<_> = seen.iter().map(|c| c.as_ref().map(|c| encoding.show(c))).collect();
+        assert_eq!(shown, [Some("<0, 1>".to_owned()), None, None, Some("<2, 0 1>".to_owned())]);
+    }
+}

@@ -205,16 +205,6 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-fn label<E: Error>(name: &str, symbols: &mut Names) -> Result<u32, E> {
-    match name {
-        "*" => {
-            Err(E::custom("`*` stands for every label only on the left and in `\"*\": {\"swap\": \"*\"}`"))
-        }
-        "" => Err(E::custom("a label needs at least one character")),
-        _ => Ok(symbols.intern(name)),
-    }
-}
-
 /// What has been read of a system.
 struct Builder<'a> {
     text: &'a str,
@@ -396,6 +386,15 @@ struct RulesSeed<'b, 'a>(&'b mut Builder<'a>, u32, u32);
 struct RuleSeed<'b, 'a>(&'b mut Builder<'a>, u32, u32);
 struct ToSeed<'b, 'a>(&'b mut Builder<'a>);
 struct WeightSeed;
+struct LabelSeed<'n>(&'n mut Names, Star);
+struct PopSeed;
+
+/// Whether `*` may stand where a label is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Star {
+    Refused,
+    Allowed,
+}
 
 seed!(TopSeed<'b, 'a>, deserialize_map, (), "an object with `pda` or `instance`");
 seed!(InstanceSeed<'b, 'a>, deserialize_seq, (), "a list of options, a system and two sets");
@@ -407,6 +406,9 @@ seed!(RulesSeed<'b, 'a>, deserialize_any, (), "a rule or a list of rules");
 seed!(RuleSeed<'b, 'a>, deserialize_map, (), "a rule: an object with `to` and one of `pop`, `swap`, `push`");
 seed!(ToSeed<'b, 'a>, deserialize_any, u32, "a state");
 seed!(WeightSeed, deserialize_any, u64, "a weight");
+// Labels are seeds of their own so that errors about them are raised, and placed, while they are read.
+seed!(LabelSeed<'n>, deserialize_str, u32, "a label");
+seed!(PopSeed, deserialize_str, (), "the string \"\"");
 
 visitor!(
     TopSeed<'b, 'a>,
@@ -419,12 +421,15 @@ visitor!(
     RuleSeed<'b, 'a>,
     ToSeed<'b, 'a>,
     WeightSeed,
+    LabelSeed<'n>,
+    PopSeed,
     SetSeed<'s, 'a>,
     WrappedSetSeed<'s, 'a>,
     EdgeSeed<'g, 's>,
     EdgesSeed<'g, 's>,
     RefSeed<'g, 's>,
-    RefsSeed<'g, 's>
+    RefsSeed<'g, 's>,
+    EdgeLabelSeed<'s>
 );
 
 impl<'de> Visit<'de> for TopSeed<'_, '_> {
@@ -493,21 +498,23 @@ impl<'de> Visit<'de> for OptionsSeed<'_, '_> {
                     return Err(A::Error::duplicate_field("weight-type"));
                 }
                 OptionKey::WeightType => {
-                    let Text(kind) = object.next_value::<Text>()?;
-                    builder.weighted = Some(match &*kind {
-                        "none" => false,
-                        "uint" | "int" => true,
-                        _ => {
-                            let message =
-                                format!("weight type `{kind}` is not supported: use none, uint or int");
-                            return Err(A::Error::custom(message));
-                        }
+                    builder.weighted = Some(match object.next_value::<WeightType>()? {
+                        WeightType::None => false,
+                        WeightType::Uint | WeightType::Int => true,
                     });
                 }
             }
         }
         Ok(())
     }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WeightType {
+    None,
+    Uint,
+    Int,
 }
 
 impl<'de> Visit<'de> for PdaSeed<'_, '_> {
@@ -563,8 +570,7 @@ impl<'de> Visit<'de> for StatesSeed<'_, '_> {
 impl<'de> Visit<'de> for StateSeed<'_, '_> {
     type Value = ();
     fn object<A: MapAccess<'de>>(self, mut object: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
-        while let Some(Text(name)) = object.next_key::<Text>()? {
-            let symbol = if name == "*" { WILDCARD } else { label(&name, &mut self.0.symbols)? };
+        while let Some(symbol) = object.next_key_seed(LabelSeed(&mut self.0.symbols, Star::Allowed))? {
             object.next_value_seed(RulesSeed(self.0, self.1, symbol))?;
         }
         Ok(())
@@ -610,22 +616,17 @@ impl<'de> Visit<'de> for RuleSeed<'_, '_> {
                     return Err(A::Error::custom("a rule has exactly one of `pop`, `swap` and `push`"));
                 }
                 RuleKey::Pop => {
-                    if !object.next_value::<Text>()?.0.is_empty() {
-                        return Err(A::Error::custom("`pop` has the value \"\""));
-                    }
+                    object.next_value_seed(PopSeed)?;
                     action = Some(Action::Pop);
                 }
                 RuleKey::Swap => {
-                    let Text(name) = object.next_value::<Text>()?;
-                    action = Some(if on == WILDCARD && name == "*" {
-                        Action::Keep
-                    } else {
-                        Action::Swap(label(&name, &mut builder.symbols)?)
-                    });
+                    let star = if on == WILDCARD { Star::Allowed } else { Star::Refused };
+                    let symbol = object.next_value_seed(LabelSeed(&mut builder.symbols, star))?;
+                    action = Some(if symbol == WILDCARD { Action::Keep } else { Action::Swap(symbol) });
                 }
                 RuleKey::Push => {
-                    let Text(name) = object.next_value::<Text>()?;
-                    action = Some(Action::Push(label(&name, &mut builder.symbols)?));
+                    let symbol = object.next_value_seed(LabelSeed(&mut builder.symbols, Star::Refused))?;
+                    action = Some(Action::Push(symbol));
                 }
             }
         }
@@ -688,6 +689,27 @@ impl<'de> Visit<'de> for WeightSeed {
     }
 }
 
+impl<'de> Visit<'de> for LabelSeed<'_> {
+    type Value = u32;
+    fn string<E: Error>(self, text: Cow<'de, str>, _: &Expecting<'de, ()>) -> Result<u32, E> {
+        match &*text {
+            "*" if self.1 == Star::Allowed => Ok(WILDCARD),
+            "*" => Err(E::custom(
+                "`*` stands for every label only on the left and in `\"*\": {\"swap\": \"*\"}`",
+            )),
+            "" => Err(E::custom("a label needs at least one character")),
+            name => Ok(self.0.intern(name)),
+        }
+    }
+}
+
+impl<'de> Visit<'de> for PopSeed {
+    type Value = ();
+    fn string<E: Error>(self, text: Cow<'de, str>, _: &Expecting<'de, ()>) -> Result<(), E> {
+        if text.is_empty() { Ok(()) } else { Err(E::custom("`pop` has the value \"\"")) }
+    }
+}
+
 /// A P-automaton or a text.
 struct SetSeed<'s, 'a> {
     text: &'a str,
@@ -714,6 +736,7 @@ enum Which {
 
 struct RefSeed<'g, 's>(&'g mut GraphBuilder<'s>, Which);
 struct RefsSeed<'g, 's>(&'g mut GraphBuilder<'s>, Which);
+struct EdgeLabelSeed<'s>(&'s mut Table);
 struct EdgeSeed<'g, 's>(&'g mut GraphBuilder<'s>);
 struct EdgesSeed<'g, 's>(&'g mut GraphBuilder<'s>);
 
@@ -722,6 +745,7 @@ seed!(WrappedSetSeed<'s, 'a>, deserialize_map, Set, "an object with `P-automaton
 seed!(RefSeed<'g, 's>, deserialize_any, u32, "a state");
 seed!(RefsSeed<'g, 's>, deserialize_seq, Vec<u32>, "a list of states");
 seed!(EdgeSeed<'g, 's>, deserialize_seq, (), "an edge: a list of a state, a label and a state");
+seed!(EdgeLabelSeed<'s>, deserialize_str, u32, "a label");
 seed!(EdgesSeed<'g, 's>, deserialize_seq, (), "a list of edges");
 
 impl<'de> Visit<'de> for WrappedSetSeed<'_, '_> {
@@ -860,21 +884,27 @@ impl<'de> Visit<'de> for EdgesSeed<'_, '_> {
     }
 }
 
+impl<'de> Visit<'de> for EdgeLabelSeed<'_> {
+    type Value = u32;
+    fn string<E: Error>(self, text: Cow<'de, str>, expecting: &Expecting<'de, ()>) -> Result<u32, E> {
+        let table = self.0;
+        match table.labels {
+            _ if text.is_empty() => Ok(WILDCARD),
+            Labels::Open => LabelSeed(&mut table.symbols, Star::Refused).string(text, expecting),
+            Labels::Closed => {
+                table.symbols.get(&text).ok_or_else(|| E::custom(format!("unknown stack symbol `{text}`")))
+            }
+        }
+    }
+}
+
 impl<'de> Visit<'de> for EdgeSeed<'_, '_> {
     type Value = ();
     fn list<A: SeqAccess<'de>>(self, mut list: A, _: &Expecting<'de, ()>) -> Result<(), A::Error> {
         let short = || A::Error::custom("an edge is a list of a state, a label and a state");
         let builder = self.0;
         let from = list.next_element_seed(RefSeed(builder, Which::All))?.ok_or_else(short)?;
-        let Text(name) = list.next_element::<Text>()?.ok_or_else(short)?;
-        let symbol = match (&*name, builder.table.labels) {
-            ("", _) => WILDCARD,
-            (name, Labels::Closed) => match builder.table.symbols.get(name) {
-                Some(symbol) => symbol,
-                None => return Err(A::Error::custom(format!("unknown stack symbol `{name}`"))),
-            },
-            (name, Labels::Open) => label(name, &mut builder.table.symbols)?,
-        };
+        let symbol = list.next_element_seed(EdgeLabelSeed(builder.table))?.ok_or_else(short)?;
         let to = list.next_element_seed(RefSeed(builder, Which::All))?.ok_or_else(short)?;
         if list.next_element::<IgnoredAny>()?.is_some() {
             return Err(short());
@@ -922,25 +952,25 @@ mod tests {
         for (rules, expected) in [
             (r#""a": {"to": 1, "pop": ""}"#, "2:14: unknown state 1"),
             (r#""a": {"to": "p", "pop": ""}"#, "2:14: states are numbers here, found the name `p`"),
-            (r#""a": {"to": 0}"#, "2:14: a rule has one of `pop`, `swap` and `push`"),
+            (r#""a": {"to": 0}"#, "2:15: a rule has one of `pop`, `swap` and `push`"),
             (
                 r#""a": {"to": 0, "pop": "", "swap": "b"}"#,
-                "2:27: a rule has exactly one of `pop`, `swap` and `push`",
+                "2:28: a rule has exactly one of `pop`, `swap` and `push`",
             ),
             (r#""a": {"to": 0, "pop": "b"}"#, "2:24: `pop` has the value \"\""),
             (r#""a": {"to": 0, "go": "b"}"#, "2:17: unknown field `go`, expected one of"),
-            (r#""a": {"to": 0, "swap": 5}"#, "2:25: invalid type: integer `5`, expected a string"),
+            (r#""a": {"to": 0, "swap": 5}"#, "2:25: invalid type: integer `5`, expected a label"),
             (r#""a": {"to": 0, "swap": "*"}"#, "2:25: `*` stands for every label only on the left"),
             (r#""a": {"to": 0, "push": ""}"#, "2:25: a label needs at least one character"),
             (r#""a": {"to": -1, "pop": ""}"#, "2:14: unknown state -1"),
             (r#""a": {"to": 0, "to": 0, "pop": ""}"#, "2:17: duplicate field `to`"),
             (
                 r#""a": {"to": 0, "pop": "", "weight": -3}"#,
-                "2:37: weight -3 is negative: shortest traces with negative",
+                "2:38: weight -3 is negative: shortest traces with negative",
             ),
             (
                 r#""a": {"to": 0, "pop": "", "weight": 1.5}"#,
-                "2:37: invalid type: floating point `1.5`, expected a weight",
+                "2:38: invalid type: floating point `1.5`, expected a weight",
             ),
             (
                 r#""a": [{"to": 0, "pop": ""}, {"to": 0, "pop": "", "weight": 3}]"#,
@@ -948,7 +978,7 @@ mod tests {
             ),
             (
                 r#""a": [{"to": 0, "pop": "", "weight": 3}, {"to": 0, "pop": ""}]"#,
-                "2:61: a rule without a weight in a system with weights",
+                "2:62: a rule without a weight in a system with weights",
             ),
             (r#""a": 7"#, "2:7: invalid type: integer `7`, expected a rule or a list of rules"),
         ] {
@@ -992,13 +1022,13 @@ mod tests {
                 r#"{"accepting": [], "initial": [1], "edges": []}"#,
                 "2:31: state 1 is not a control state of the system",
             ),
-            (r#"{"accepting": []}"#, "2:16: missing field `edges`"),
+            (r#"{"accepting": []}"#, "2:17: missing field `edges`"),
             (
                 r#"{"accepting": [], "edges": [[0, "a"]]}"#,
-                "2:35: an edge is a list of a state, a label and a state",
+                "2:36: an edge is a list of a state, a label and a state",
             ),
             (r#"{"accepting": [], "edges": [[0, "*", 1]]}"#, "2:33: `*` stands for every label only"),
-            (r#"{"accepting": [], "edges": [[0, "a", 1, 2]]}"#, "2:41: an edge is a list of"),
+            (r#"{"accepting": [], "edges": [[0, "a", 1, 2]]}"#, "2:42: an edge is a list of"),
             (r#"{"accepting": [], "accepting": []}"#, "2:19: duplicate field `accepting`"),
         ] {
             let found = message(&instance("", states, start, good));
@@ -1006,7 +1036,8 @@ mod tests {
         }
         let options = r#""weight-type": "float""#;
         assert!(
-            message(&instance(options, states, good, good)).contains("weight type `float` is not supported")
+            message(&instance(options, states, good, good))
+                .contains("unknown variant `float`, expected one of `none`, `uint`, `int`")
         );
         let options = r#""state-names": true"#;
         assert!(
