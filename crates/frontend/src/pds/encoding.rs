@@ -535,6 +535,8 @@ mod tests {
                 found.push(configuration);
             }
         }
+        found.sort();
+        found.dedup();
         found
     }
 

@@ -368,3 +368,157 @@ enum Table {
     States,
     Symbols,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &Text) -> Vec<String> {
+        text.system.rules().map(|(rule, _)| text.system.show_rule(rule).to_string()).collect()
+    }
+
+    fn message(text: &str) -> String {
+        read(text).map_or_else(|error| error.to_string(), |_| "no error".to_owned())
+    }
+
+    /// The stores that the effect of the first rule leads to.
+    fn successors(declarations: &str, effect: &str, store: &[i64]) -> Vec<Vec<i64>> {
+        let source = format!("weights relation\n{declarations}\n<p, a> -> <p, a> {effect}");
+        let text = read(&source).unwrap_or_else(|error| panic!("{source}\n{error}"));
+        let TextWeights::Relation(relation) = text.weights else { panic!("no relation") };
+        let mut stores = Vec::new();
+        relation
+            .successors(relation.effect(RuleId(0)).unwrap(), store, &mut |next| stores.push(next.to_vec()));
+        stores
+    }
+
+    #[test]
+    fn rules_weights_and_labels_are_read() {
+        let text = read(
+            "weights shortest\n<p,a>-><q,b c>:3\"call \\\"b\\\"\" # yes\n  <q, b>  ->  <p , > \"ret\"\n",
+        )
+        .unwrap();
+        assert_eq!(shown(&text), ["<p, a> -> <q, b c>", "<q, b> -> <p,>"]);
+        assert_eq!((*text.system.weight(RuleId(0)), *text.system.weight(RuleId(1))), (3, 1));
+        assert_eq!(text.labels[&RuleId(0)], "call \"b\"");
+        assert_eq!(text.labels[&RuleId(1)], "ret");
+    }
+
+    #[test]
+    fn dots_in_sets_do_not_stand_for_helper_symbols() {
+        let text = read("start <p, a>\ntarget <p, . d>\n<p, a> -> <p, b c d>").unwrap();
+        let target = text.target.unwrap().to_automaton(
+            1,
+            text.system.symbol_count(),
+            wherefore_pushdown::Reading::Forward,
+            &(),
+        );
+        assert!(target.transitions().all(|(t, ())| t.symbol.is_some_and(|s| s.index() < text.symbols.len())));
+        assert_eq!(text.symbols.len() + 1, text.system.symbol_count());
+    }
+
+    #[test]
+    fn the_rules_of_a_long_word_cost_as_much_as_the_rule() {
+        let text = read("weights shortest\n<p, a> -> <p, b c d e> : 7").unwrap();
+        assert_eq!(text.system.rules().map(|(r, _)| *text.system.weight(r)).sum::<u64>(), 7);
+    }
+
+    #[test]
+    fn updates_are_parallel() {
+        assert_eq!(successors("global x : 0..9\nglobal y : 0..9", "{ x := y, y := x }", &[1, 2]), [[2, 1]]);
+    }
+
+    #[test]
+    fn guards_ranges_and_divisions_block() {
+        let x = "global x : 0..9\nglobal y : 0..9";
+        for (effect, expected) in [
+            ("[x == 1]", vec![vec![1, 2]]),
+            ("[x != 1]", vec![]),
+            ("[x > 0] { x := x + 8 }", vec![vec![9, 2]]),
+            ("{ x := x + 9 }", vec![]),
+            ("{ x := -x }", vec![]),
+            ("{ x := x / (y - 2) }", vec![]),
+            ("[x % (y - 2) == 0]", vec![]),
+            ("[y == 2 || x / (y - 2) == 1]", vec![vec![1, 2]]),
+            ("[!(y != 2 && x / (y - 2) == 1)]", vec![vec![1, 2]]),
+            ("{ x := 9223372036854775807 + x - 9223372036854775807 }", vec![]),
+            ("{ x := 2 + 3 * 2 - 8 / 3 % 2 - 4 }", vec![vec![4, 2]]),
+            ("{ x := 9 - 4 - 3 }", vec![vec![2, 2]]),
+            ("{ x := min(7, max(x, y, 5), 6) }", vec![vec![5, 2]]),
+            ("[1 < 2 && 2 <= 2 && 3 > 2 && 2 >= 2 && true && !false]", vec![vec![1, 2]]),
+            ("[x == 1 || x == 2 && y == 7]", vec![vec![1, 2]]),
+        ] {
+            assert_eq!(successors(x, effect, &[1, 2]), expected, "{effect}");
+        }
+        assert_eq!(successors("global x : -1..1", "{ x := ? }", &[1]), [[-1], [0], [1]]);
+    }
+
+    #[test]
+    fn errors_say_where_and_what() {
+        let long =
+            format!("weights relation\nglobal x : 0..1\n<p, a> -> <p, a> [{}x == 1]", "(".repeat(10_000));
+        let signs =
+            format!("weights relation\nglobal x : 0..1\n<p, a> -> <p, a> {{ x := {}x }}", "-".repeat(10_000));
+        for (text, expected) in [
+            ("start <p, a>", "1:8: unknown control state `p`"),
+            ("<p, a> -> <q, b>\n\ntarget b c", "3:10: unknown stack symbol `c`"),
+            ("<p, a b> -> <q, b>", "1:1: the left side of a rule has exactly one stack symbol"),
+            ("<p, a> <q, b>", "1:8: expected `->`, found `<`"),
+            ("<p, a> -> <q, b", "1:16: expected a stack symbol or `>`, found the end of the line"),
+            ("<p, a> -> <q b>", "1:14: expected `,`, found `b`"),
+            ("<p, a> -> <q, b> : 3", "1:18: a weight needs a line `weights shortest` before the rules"),
+            ("weights shortest\n<p, a> -> <q, b> : -3", "2:20: weight -3 is negative"),
+            ("weights shortest\n<p, a> -> <q, b> : x", "2:20: expected a number, found `x`"),
+            ("weights shortest\n<p, a> -> <q, b> : 3 4", "2:22: expected the end of the line, found `4`"),
+            ("<p, a> -> <q, b> [x == 1]", "1:18: guards and updates need a line `weights relation`"),
+            ("weights fast", "1:9: expected `none`, `shortest` or `relation`"),
+            ("weights none\nweights none", "2:1: `weights` is given twice"),
+            ("<p, a> -> <q, b>\nweights none", "2:1: `weights` must come before the first rule"),
+            ("global x : 0..1", "1:1: variables need a line `weights relation` before them"),
+            ("weights relation\nglobal x : 3..1", "2:12: the range 3..1 is empty"),
+            ("weights relation\nglobal x 3..1", "2:10: expected `:`, found `3`"),
+            ("weights relation\nglobal x : 0..1\nlocal x : 0..1", "3:7: variable `x` is declared twice"),
+            ("weights relation\nglobal min : 0..1", "2:8: `min` cannot be the name of a variable"),
+            (
+                "weights relation\nglobal x : 0..99999999999999999999",
+                "2:15: 99999999999999999999 does not fit",
+            ),
+            (
+                "weights relation\nglobal x : 0..1\n<p, a> -> <p, a> [x]",
+                "3:19: expected a condition, found a number",
+            ),
+            (
+                "weights relation\nglobal x : 0..1\n<p, a> -> <p, a> [1 + (x == 1)]",
+                "3:23: expected a number, found a condition",
+            ),
+            (
+                "weights relation\nglobal x : 0..1\n<p, a> -> <p, a> [0 < x < 1]",
+                "3:19: expected a number, found a condition",
+            ),
+            ("weights relation\n<p, a> -> <p, a> { y := 1 }", "2:20: unknown variable `y`"),
+            (
+                "weights relation\nglobal x : 0..1\n<p, a> -> <p, a> { x := ? + 1 }",
+                "3:27: expected `,` or `}`, found `+`",
+            ),
+            ("weights relation\nglobal x : 0..1\n<p, a> -> <p, a> { x := 1 + ? }", "3:29: `?` stands alone"),
+            (
+                "weights relation\nglobal x : 0..1\n<p, a> -> <p, a> { x := 1, x := 2 }",
+                "3:28: variable `x` is updated twice",
+            ),
+            ("rule <p, a>", "1:1: expected a rule `<p, a> -> <q, b>`, `weights`"),
+            ("<p, a> -> <q, b> \"x", "1:18: this quote is not closed"),
+            ("states p, q", "1:9: expected a name, found `,`"),
+            (&long, "3:220: the expression is nested more than 200 deep"),
+            (&signs, "3:226: the expression is nested more than 200 deep"),
+        ] {
+            let found = message(text);
+            assert!(found.starts_with(expected), "{text:.200}\n found    {found}\n expected {expected}");
+        }
+    }
+
+    #[test]
+    fn long_chains_of_operators_do_not_nest() {
+        let sum = vec!["1"; 100_000].join(" + ");
+        assert_eq!(successors("global x : 0..100000", &format!("{{ x := {sum} }}"), &[0]), [[100_000]]);
+    }
+}
