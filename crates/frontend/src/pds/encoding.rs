@@ -306,14 +306,12 @@ fn lowest_labels(labels: u32, rules: &[WildRule], start: Option<&Automaton<()>>)
     }
     let mut swaps: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for rule in rules {
-        match rule.action {
-            Action::Swap(a) if rule.label == WILDCARD => {
-                if !std::mem::replace(&mut lowest[a as usize], true) {
-                    todo.push(a);
-                }
+        if let Action::Swap(a) = rule.action {
+            if rule.label != WILDCARD {
+                swaps.entry(rule.label).or_default().push(a);
+            } else if !std::mem::replace(&mut lowest[a as usize], true) {
+                todo.push(a);
             }
-            Action::Swap(a) => swaps.entry(rule.label).or_default().push(a),
-            _ => {}
         }
     }
     while let Some(label) = todo.pop() {

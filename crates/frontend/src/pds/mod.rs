@@ -32,6 +32,8 @@ mod effect;
 mod encoding;
 mod error;
 mod expression;
+mod json;
+mod p_automaton;
 mod pdaaal;
 mod plain;
 mod text;
@@ -49,7 +51,7 @@ pub use effect::{Effect, Expression, Node, Operator, Relation, Scope, Update, Va
 pub use encoding::Encoding;
 pub use error::PdsError;
 
-use pdaaal::{Labels, Set, StateNames, Table};
+use p_automaton::{Labels, Set, StateNames, Table};
 
 /// More transitions than this in the automaton of a set are refused.
 const MAX_TRANSITIONS: usize = 100_000_000;
@@ -203,7 +205,7 @@ struct Read<'a> {
 fn read_set<'a>(source: Source<'a>, table: &mut Table) -> Result<Read<'a>, PdsError> {
     let source = Source { text: without_mark(source.text), ..source };
     let set = if source.text.trim_start().starts_with('{') {
-        pdaaal::read_set(source.text, table).map_err(|error| source.error(error))?
+        p_automaton::read_set(source.text, table).map_err(|error| source.error(error))?
     } else {
         Set::Within(0..source.text.len())
     };
