@@ -1,17 +1,25 @@
 //! Weighted pushdown systems: the engine of `wherefore`.
 //!
 //! # Reading order
-//! 1. [`Semiring`] and [`Merge`]: what weights are.
-//! 2. [`System`]: rules; [`Automaton`]: regular sets of configurations.
+//! 1. [`Semiring`] and [`Merge`]: what weights are. [`laws`] checks a new domain.
+//! 2. [`System`]: rules; [`Automaton`]: regular sets of configurations, which [`ConfigurationSet`] reads from text.
+//! 3. [`post_star`](post_star()) and [`pre_star`](pre_star()): saturation, by the one engine [`Saturation`];
+//!    [`solve`]: the same by path expressions. [`reachable`] and [`ijop`] answer a question in one call.
+//! 4. [`Automaton::weight`], [`Automaton::summary`], [`Contexts`]: reading answers.
+//!    [`Saturated::witnesses`]: rule sequences that justify them, checked by [`replay`](replay()).
+//! 5. [`FunctionalAutomaton`] and [`AdjointProjection`]: every node on a failing run, with stores and witnesses.
+//!
 #![doc = include_str!("../papers.md")]
 
 mod automaton;
 mod chop;
+mod configurations;
 mod dependence;
 mod expression;
 mod graph;
 mod limits;
 mod names;
+mod parse_error;
 mod path_expressions;
 mod path_solver;
 mod path_witness;
@@ -29,11 +37,14 @@ mod system;
 mod witness;
 
 pub mod laws;
+pub mod lexer;
 
 pub use automaton::{Automaton, Reading, Transition};
 pub use chop::{WitnessThrough, chop_by_post_star, chop_by_pre_star, stores_along};
+pub use configurations::ConfigurationSet;
 pub use limits::{Limits, StopReason};
 pub use names::{Names, RuleId, Shown, State, Symbol};
+pub use parse_error::ParseError;
 pub use path_solver::{Method, PathSolver, SolverStats, solve};
 pub use post_star::post_star;
 pub use pre_star::pre_star;
