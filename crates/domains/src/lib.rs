@@ -4,6 +4,7 @@
 //! 1. [`Reachability`] and [`ShortestPath`]: the two smallest domains; read these to see what a domain must provide.
 //! 2. [`RelationDomain`]: relations on a small finite set, spelt out; the oracle that other domains are tested against.
 //!    [`Locals`] is its merge function, [`Entry`] says how a callee's locals start.
+//! 3. [`bdd`]: relations on Boolean variables, as decision diagrams: the domain of Boolean programs.
 //!
 //! # Papers
 //! \[Lal09\] is Akash Lal, *Interprocedural Analysis and the Verification of Concurrent Programs*, University of
@@ -13,6 +14,7 @@
 //! A domain is a value that owns what its weights share; weights of different domain values must not be mixed.
 //! Weights are read in the order of execution: `extend(a, b)` is "first `a`, then `b`".
 
+pub mod bdd;
 mod locals;
 mod reachability;
 mod relation;
