@@ -5,6 +5,8 @@
 //! 2. [`RelationDomain`]: relations on a small finite set, spelt out; the oracle that other domains are tested against.
 //!    [`Locals`] is its merge function, [`Entry`] says how a callee's locals start.
 //! 3. [`bdd`]: relations on Boolean variables, as decision diagrams: the domain of Boolean programs.
+//! 4. Domains made from domains: [`WeightedRelations`] (matrices), [`PropertyAutomaton::product`] (finite-state properties),
+//!    [`ByLength`] (the same weights, sorted by the lengths of paths).
 //!
 //! # Papers
 //! \[Lal09\] is Akash Lal, *Interprocedural Analysis and the Verification of Concurrent Programs*, University of
@@ -15,12 +17,18 @@
 //! Weights are read in the order of execution: `extend(a, b)` is "first `a`, then `b`".
 
 pub mod bdd;
+mod by_length;
 mod locals;
+mod property;
 mod reachability;
 mod relation;
 mod shortest_path;
+mod weighted_relation;
 
+pub use by_length::{ByLength, ByLengthMerge, Lengths};
 pub use locals::{Entry, Locals};
+pub use property::PropertyAutomaton;
 pub use reachability::Reachability;
 pub use relation::{Relation, RelationDomain};
 pub use shortest_path::{Cost, ShortestPath};
+pub use weighted_relation::{WeightedRelation, WeightedRelations};
