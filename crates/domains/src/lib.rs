@@ -7,6 +7,7 @@
 //! 3. [`bdd`]: relations on Boolean variables, as decision diagrams: the domain of Boolean programs.
 //! 4. Domains made from domains: [`WeightedRelations`] (matrices), [`PropertyAutomaton::product`] (finite-state properties),
 //!    [`ByLength`] (the same weights, sorted by the lengths of paths).
+//! 5. Dataflow: [`CopyConstants`], [`AffineRelations`].
 //!
 //! # Papers
 //! \[Lal09\] is Akash Lal, *Interprocedural Analysis and the Verification of Concurrent Programs*, University of
@@ -16,8 +17,10 @@
 //! A domain is a value that owns what its weights share; weights of different domain values must not be mixed.
 //! Weights are read in the order of execution: `extend(a, b)` is "first `a`, then `b`".
 
+mod affine;
 pub mod bdd;
 mod by_length;
+mod copy_constants;
 mod locals;
 mod property;
 mod reachability;
@@ -25,7 +28,9 @@ mod relation;
 mod shortest_path;
 mod weighted_relation;
 
+pub use affine::{Affine, AffineLocals, AffineRelations, MatrixSpace};
 pub use by_length::{ByLength, ByLengthMerge, Lengths};
+pub use copy_constants::{Constant, CopyConstants, CopyLocals, Source, Transformer};
 pub use locals::{Entry, Locals};
 pub use property::PropertyAutomaton;
 pub use reachability::Reachability;
