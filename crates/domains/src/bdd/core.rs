@@ -80,7 +80,7 @@ impl fmt::Debug for Predicate {
 }
 
 /// Collections are not worth it below this number of nodes.
-const SMALL: usize = 1 << 20;
+const SMALL: usize = 1 << 21;
 
 /// How many operations pass between two looks at the number of nodes.
 const PERIOD: u32 = 64;
@@ -171,7 +171,7 @@ impl Core {
         self.manager.with_manager_shared(|m| {
             if m.approx_num_inner_nodes() > self.collect_at.get() {
                 m.gc();
-                self.collect_at.set(SMALL.max(2 * m.num_inner_nodes()));
+                self.collect_at.set(SMALL.max(3 * m.num_inner_nodes()));
             }
         });
     }
@@ -226,6 +226,15 @@ impl Core {
 
     /// The simultaneous renaming of each first variable to the second.
     pub(super) fn renaming(&self, pairs: &[(u32, u32)]) -> Renaming {
+        self.renaming_with_memo(pairs, 1 << 10)
+    }
+
+    /// The same, for a renaming of which there may be many: it remembers less.
+    pub(super) fn small_renaming(&self, pairs: &[(u32, u32)]) -> Renaming {
+        self.renaming_with_memo(pairs, 1 << 5)
+    }
+
+    fn renaming_with_memo(&self, pairs: &[(u32, u32)], memo: usize) -> Renaming {
         // Levels that are not mentioned would cost a table look-up at each use: mention all.
         let last = pairs.iter().map(|(from, _)| *from).max().map_or(0, |last| last + 1);
         let mut target: Vec<u32> = (0..last).collect();
@@ -235,14 +244,18 @@ impl Core {
         let images = target.iter().map(|to| self.variable(*to).0).collect();
         Renaming {
             substitution: Subst::new((0..last).collect(), images),
-            memo: RefCell::new(vec![None; MEMO]),
+            is_identity: pairs.is_empty(),
+            memo: RefCell::new(vec![None; memo]),
         }
     }
 
     pub(super) fn rename(&self, a: &Predicate, renaming: &Renaming) -> Predicate {
+        if renaming.is_identity {
+            return a.clone();
+        }
         let mut hasher = FxHasher::default();
         a.hash(&mut hasher);
-        let slot = (hasher.finish() >> 32) as usize % MEMO;
+        let slot = (hasher.finish() >> 32) as usize % renaming.memo.borrow().len();
         if let Some((key, value)) = &renaming.memo.borrow()[slot] {
             if key == a {
                 return value.clone();
@@ -254,11 +267,9 @@ impl Core {
     }
 }
 
-/// How many results a renaming remembers.
-const MEMO: usize = 1 << 10;
-
 /// A renaming of variables, with its latest results: weights of rules are renamed again and again.
 pub(super) struct Renaming {
     substitution: Subst<BDDFunction>,
+    is_identity: bool,
     memo: RefCell<Vec<Option<(Predicate, Predicate)>>>,
 }

@@ -1,13 +1,16 @@
 //! The merge function of Boolean programs, on decision diagrams.
 //!
 //! \[Lal09\] §3.5.1; see [`crate::Locals`] for the same function on explicit relations, and for how it diverges from the print.
-//! *project* is one quantification and one conjunction; its adjoint is one relational product.
+//! *project* is one quantification and one conjunction; its adjoint is one relational product. A call changes the globals
+//! only, so `merge` composes on them alone.
 
+use std::fmt;
 use std::rc::Rc;
 
 use wherefore_pushdown::{Adjoint, AdjointMerge, Merge, Semiring};
 
 use super::core::Predicate;
+use super::frames::Changed;
 use super::relations::BddRelations;
 use crate::locals::Entry;
 
@@ -19,28 +22,37 @@ use crate::locals::Entry;
 /// let domain = BddRelations::new(3, 1 << 16);
 /// let _locals = LocalVariables::new(&domain, &[1, 2]);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LocalVariables {
     inner: Rc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     identity: Predicate,
     nexts: Predicate,
     currents_and_nexts: Predicate,
+    /// A call changes the globals only.
+    globals: Rc<Changed>,
 }
 
 impl LocalVariables {
     /// The local variables are those with the given numbers.
     pub fn new(domain: &BddRelations, locals: &[usize]) -> Self {
+        let globals: Vec<usize> = (0..domain.variable_count()).filter(|i| !locals.contains(i)).collect();
         let levels = || locals.iter().map(|i| domain.inner().variables[*i]);
         let inner = Inner {
             identity: domain.identity_on(locals.iter().copied()),
             nexts: domain.core().cube(levels().map(|l| l.next)),
             currents_and_nexts: domain.core().cube(levels().flat_map(|l| [l.current, l.next])),
+            globals: domain.changed(&globals),
         };
         Self { inner: Rc::new(inner) }
+    }
+}
+
+impl fmt::Debug for LocalVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalVariables").finish_non_exhaustive()
     }
 }
 
@@ -72,14 +84,17 @@ impl ProjectLocals {
 
     /// `{(g₁, l₁, g₂, l₁) | (g₁, l₁, g₂, l₂) ∈ entry ⊗ w}`.
     pub fn project(&self, domain: &BddRelations, w: &Predicate) -> Predicate {
+        domain.core().and(&self.effect(domain, w), &self.locals.inner.identity)
+    }
+
+    /// What `entry ⊗ w` does to the globals; it says nothing of the next values of locals.
+    fn effect(&self, domain: &BddRelations, w: &Predicate) -> Predicate {
         let locals = &*self.locals.inner;
-        let core = domain.core();
-        let globals = match &self.entry {
-            Entry::Inherited => core.exists(w, &locals.nexts),
-            Entry::Uninitialised => core.exists(w, &locals.currents_and_nexts),
-            Entry::Bound(entry) => core.exists(&domain.extend(entry, w), &locals.nexts),
-        };
-        core.and(&globals, &locals.identity)
+        match &self.entry {
+            Entry::Inherited => domain.core().exists(w, &locals.nexts),
+            Entry::Uninitialised => domain.core().exists(w, &locals.currents_and_nexts),
+            Entry::Bound(entry) => domain.core().exists(&domain.extend(entry, w), &locals.nexts),
+        }
     }
 
     /// The adjoint of [`project`](Self::project): `project(z)` meets `c` exactly when `z` meets the result.
@@ -99,7 +114,13 @@ impl ProjectLocals {
 
 impl Merge<BddRelations> for ProjectLocals {
     fn merge(&self, domain: &BddRelations, caller: &Predicate, callee: &Predicate) -> Predicate {
-        domain.extend(caller, &self.project(domain, callee))
+        // `caller ⊗ project(callee)`, composed on the globals only.
+        let effect = self.effect(domain, callee);
+        if domain.is_one(caller) {
+            return domain.core().and(&effect, &self.locals.inner.identity);
+        }
+        let globals = &self.locals.inner.globals;
+        globals.then(domain.core(), caller, &globals.second(domain.core(), &effect))
     }
 }
 

@@ -1,11 +1,16 @@
 //! The domain of relations on Boolean variables.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use wherefore_pushdown::{Adjoint, Relational, Remembering, Semiring};
 
 use super::core::{Core, Predicate, Renaming};
+use super::frames::{Changed, Frame};
 
 /// The levels of one program variable.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +75,10 @@ pub(super) struct Inner {
     right_transposed: Renaming,
     /// current ↔ next.
     transpose: Renaming,
+    /// How to compose with transitions that change given variables.
+    changes: RefCell<BTreeMap<Vec<usize>, Rc<Changed>>>,
+    /// The weights that are known to change few variables.
+    frames: RefCell<FxHashMap<Predicate, Rc<Frame>>>,
 }
 
 impl BddRelations {
@@ -77,7 +86,7 @@ impl BddRelations {
     ///
     /// Room is reserved, but taken only when it is used: a capacity of `1 << 26` is right for most machines (2 GB when full).
     pub fn new(variables: usize, node_capacity: usize) -> Self {
-        Self::with_cache(variables, node_capacity, (node_capacity / 8).clamp(1 << 10, 1 << 21))
+        Self::with_cache(variables, node_capacity, (node_capacity / 8).clamp(1 << 10, 1 << 20))
     }
 
     /// As [`new`](Self::new), with a cache of `cache_entries` results of operations (20 bytes each, taken at once).
@@ -91,7 +100,7 @@ impl BddRelations {
     ///
     /// Without it tensors are computed all the same, but their factors lie apart in the order, and diagrams are larger.
     pub fn with_factors(variables: usize, node_capacity: usize, factors: usize) -> Self {
-        let cache_entries = (node_capacity / 8).clamp(1 << 10, 1 << 21);
+        let cache_entries = (node_capacity / 8).clamp(1 << 10, 1 << 20);
         let core = Rc::new(Core::new(node_capacity, cache_entries));
         let all = blocks(core.add_variables(LEVELS * variables * factors.max(1)), variables * factors.max(1));
         let factor = |f: usize| all.iter().copied().skip(f).step_by(factors.max(1));
@@ -133,6 +142,8 @@ impl BddRelations {
             left_transposed: renaming(|l| vec![(l.current, l.temporary), (l.next, l.current)]),
             right_transposed: renaming(|l| vec![(l.next, l.temporary), (l.current, l.next)]),
             transpose: renaming(|l| vec![(l.current, l.next), (l.next, l.current)]),
+            changes: RefCell::default(),
+            frames: RefCell::default(),
             variables,
             core,
         };
@@ -234,26 +245,59 @@ impl BddRelations {
         identity(self.core(), &levels)
     }
 
+    /// The step that changes the given variables so that `p` holds, a predicate over current values and over the next values
+    /// of the changed variables; others keep their values.
+    ///
+    /// The domain remembers the result, for as long as it lives, and composes with it faster than with other weights:
+    /// build the weights of rules with this, or with [`assign`](Self::assign), [`havoc`](Self::havoc) and
+    /// [`assume`](Self::assume), which use it.
+    pub fn transition(&self, changed: &[usize], p: &Predicate) -> Predicate {
+        let kept = self.identity_on((0..self.variable_count()).filter(|i| !changed.contains(i)));
+        let w = self.and(p, &kept);
+        if !self.is_zero(&w) && !self.is_one(&w) && !self.inner.frames.borrow().contains_key(&w) {
+            let frame = Frame::new(self.core(), self.changed(changed), p);
+            self.inner.frames.borrow_mut().insert(w.clone(), Rc::new(frame));
+        }
+        w
+    }
+
     /// Assigns to each variable the value of the predicate over current values, all at once; others keep their values.
     ///
     /// Constants, copies and expressions: `assign(&[(0, domain.constant(true)), (1, domain.var(2))])`.
     pub fn assign(&self, assignments: &[(usize, Predicate)]) -> Predicate {
-        let assigned = |i: &usize| assignments.iter().any(|(target, _)| target == i);
-        let kept = self.identity_on((0..self.variable_count()).filter(|i| !assigned(i)));
-        assignments.iter().fold(kept, |all, (i, value)| {
+        let becomes = assignments.iter().fold(self.constant(true), |all, (i, value)| {
             let becomes = self.equiv(&self.next(*i), value);
             self.and(&all, &becomes)
-        })
+        });
+        let changed: Vec<usize> = assignments.iter().map(|(i, _)| *i).collect();
+        self.transition(&changed, &becomes)
     }
 
     /// Gives these variables any values; others keep theirs.
     pub fn havoc(&self, variables: &[usize]) -> Predicate {
-        self.identity_on((0..self.variable_count()).filter(|i| !variables.contains(i)))
+        self.transition(variables, &self.constant(true))
     }
 
     /// Goes on only in stores that satisfy `condition`, a predicate over current values: a partial identity.
     pub fn assume(&self, condition: &Predicate) -> Predicate {
-        self.and(condition, &self.inner.one)
+        self.transition(&[], condition)
+    }
+
+    pub(super) fn changed(&self, variables: &[usize]) -> Rc<Changed> {
+        let mut key = variables.to_vec();
+        key.sort_unstable();
+        key.dedup();
+        if let Some(changed) = self.inner.changes.borrow().get(&key) {
+            return changed.clone();
+        }
+        let is_changed = |i: usize| key.binary_search(&i).is_ok();
+        let changed = Rc::new(Changed::new(self.core(), &self.inner.variables, is_changed));
+        self.inner.changes.borrow_mut().insert(key, changed.clone());
+        changed
+    }
+
+    fn frame(&self, w: &Predicate) -> Option<Rc<Frame>> {
+        self.inner.frames.borrow().get(w).cloned()
     }
 
     /// The pairs, turned round (\[Lal09\] Def. 6.5.4).
@@ -318,6 +362,12 @@ impl Semiring for BddRelations {
         }
         if self.is_one(b) || self.is_zero(a) {
             return a.clone();
+        }
+        if let Some(transition) = self.frame(b) {
+            return transition.after(self.core(), a);
+        }
+        if let Some(transition) = self.frame(a) {
+            return transition.before(self.core(), b);
         }
         let left = self.core().rename(a, &self.inner.left);
         let right = self.core().rename(b, &self.inner.right);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use wherefore_pushdown::{
-    Adjoint, Relational, Remembering, Semiring, laws, star_by_difference, star_by_squaring,
+    Adjoint, Merge, Relational, Remembering, Semiring, laws, star_by_difference, star_by_squaring,
 };
 
 use super::*;
@@ -87,6 +87,34 @@ proptest! {
     }
 
     #[test]
+    fn transitions_compose_like_other_weights(
+        changed in prop::collection::vec(0..N, 0..N),
+        p in relation(STORES), w in relation(STORES), other in relation(STORES),
+    ) {
+        let (domain, oracle) = (domain(), RelationDomain::new(STORES));
+        let kept: Vec<usize> = (0..N).filter(|i| !changed.contains(i)).collect();
+        let same = |a: usize, b: usize| kept.iter().all(|i| bits(a, N)[*i] == bits(b, N)[*i]);
+        let p = oracle.combine(&oracle.star(&p), &p.transpose());
+        let expected = Relation::from_pairs(STORES, p.pairs().filter(|(a, b)| same(*a, *b)));
+        let transition = domain.transition(&changed, &symbolic(&domain, &p));
+        prop_assert_eq!(explicit(&domain, &transition), expected.clone());
+
+        let x = symbolic(&domain, &w);
+        prop_assert_eq!(explicit(&domain, &domain.extend(&x, &transition)), oracle.extend(&w, &expected));
+        prop_assert_eq!(explicit(&domain, &domain.extend(&transition, &x)), oracle.extend(&expected, &w));
+        let twice = domain.extend(&transition, &transition);
+        prop_assert_eq!(explicit(&domain, &twice), oracle.extend(&expected, &expected));
+
+        let y = symbolic(&domain, &other);
+        let memory = domain.extend(&domain.extend(&domain.extend(&x, &transition), &domain.remember()), &y);
+        let stores = oracle.middle(&oracle.extend(&w, &expected), &other, &oracle.full());
+        prop_assert_eq!(explicit(&domain, &domain.remembered(&memory)), stores);
+        let memory = domain.extend(&x, &domain.extend(&domain.remember(), &transition));
+        let stores = oracle.middle(&w, &expected, &oracle.full());
+        prop_assert_eq!(explicit(&domain, &domain.remembered(&memory)), stores);
+    }
+
+    #[test]
     fn projection_agrees_with_explicit_relations(w in relation(STORES), enter in relation(STORES)) {
         let (domain, oracle) = (domain(), RelationDomain::new(STORES));
         let x = symbolic(&domain, &w);
@@ -99,6 +127,10 @@ proptest! {
         ] {
             let (call, locals) = (ProjectLocals::new(variables.clone(), entry), Locals::new(4, expected));
             prop_assert_eq!(explicit(&domain, &call.project(&domain, &x)), locals.project(&oracle, &w));
+            let merged = call.merge(&domain, &x, &x);
+            prop_assert_eq!(explicit(&domain, &merged), locals.merge(&oracle, &w, &w));
+            let merged = call.merge(&domain, &domain.one(), &x);
+            prop_assert_eq!(explicit(&domain, &merged), locals.project(&oracle, &w));
             let pulled = call.pull_project(&domain, &x);
             prop_assert_eq!(explicit(&domain, &pulled), locals.pull_project(&oracle, &w));
         }
