@@ -1,0 +1,275 @@
+//! Predicates and the manager of their diagrams: the only file that talks to the diagram library.
+//!
+//! Every operation goes through [`Core::attempt`]: it collects garbage when the number of nodes has doubled, collects and
+//! tries once more when there is no room, and records failure instead of returning it.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use oxidd::bdd::{BDDFunction, BDDManagerRef, new_manager};
+use oxidd::util::AllocResult;
+use oxidd::{
+    BooleanFunction, BooleanFunctionQuant, BooleanOperator, Function, FunctionSubst, HasLevel, Manager,
+    ManagerRef, Node, Subst,
+};
+use rustc_hash::FxHasher;
+
+use super::relations::Levels;
+
+/// A predicate over the variables of one [`BddRelations`](super::BddRelations), as a decision diagram.
+///
+/// Over current and next values it is a relation: a weight. Equality is semantic and takes constant time;
+/// predicates of different domains must not be mixed.
+///
+/// ```
+/// use wherefore_domains::bdd::BddRelations;
+///
+/// let domain = BddRelations::new(2, 1 << 16);
+/// let (x, y) = (domain.var(0), domain.var(1));
+/// let both = domain.and(&x, &y);
+/// assert_eq!(both, domain.not(&domain.or(&domain.not(&x), &domain.not(&y))));
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Predicate(pub(super) BDDFunction);
+
+impl Predicate {
+    /// The number of nodes of the diagram, terminals included.
+    pub fn node_count(&self) -> usize {
+        self.0.node_count()
+    }
+
+    /// The lowest variable of the diagram and the two cofactors; `None` for a constant.
+    pub(super) fn split(&self) -> Option<(u32, Predicate, Predicate)> {
+        let level = self.0.with_manager_shared(|manager, edge| match manager.get_node(edge) {
+            Node::Inner(node) => Some(node.level()),
+            Node::Terminal(_) => None,
+        })?;
+        let (high, low) = self.0.cofactors()?;
+        Some((level, Predicate(high), Predicate(low)))
+    }
+
+    fn is_true(&self) -> bool {
+        self.0.valid()
+    }
+}
+
+/// A few of the paths to true, over the numbers of levels.
+impl fmt::Debug for Predicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        let mut paths = Vec::new();
+        let mut stack = vec![(self.clone(), String::new())];
+        while let Some((rest, path)) = stack.pop() {
+            if paths.len() > SHOWN {
+                break;
+            }
+            match rest.split() {
+                Some((level, high, low)) => {
+                    stack.push((low, format!("{path} !{level}")));
+                    stack.push((high, format!("{path} {level}")));
+                }
+                None if rest.is_true() => paths.push(path),
+                None => {}
+            }
+        }
+        let more = if paths.len() > SHOWN { " | …" } else { "" };
+        paths.truncate(SHOWN);
+        write!(f, "{{{}{more} }}", paths.join(" |"))
+    }
+}
+
+/// Collections are not worth it below this number of nodes.
+const SMALL: usize = 1 << 21;
+
+/// How many operations pass between two looks at the number of nodes.
+const PERIOD: u32 = 64;
+
+/// A manager of diagrams, with its state of health.
+pub(super) struct Core {
+    manager: BDDManagerRef,
+    pub(super) bottom: Predicate,
+    pub(super) top: Predicate,
+    capacity: usize,
+    cache_entries: usize,
+    exhausted: Cell<bool>,
+    operations: Cell<u32>,
+    collect_at: Cell<usize>,
+    /// Variables that wait for tensor products, factor after factor.
+    pub(super) spare: RefCell<Vec<Levels>>,
+}
+
+impl Core {
+    pub(super) fn new(node_capacity: usize, cache_entries: usize) -> Self {
+        let manager = new_manager(node_capacity, cache_entries, 1);
+        let (bottom, top) =
+            manager.with_manager_shared(|m| (Predicate(BDDFunction::f(m)), Predicate(BDDFunction::t(m))));
+        Self {
+            manager,
+            bottom,
+            top,
+            capacity: node_capacity,
+            cache_entries,
+            exhausted: Cell::new(false),
+            operations: Cell::new(0),
+            collect_at: Cell::new(SMALL),
+            spare: RefCell::new(Vec::new()),
+        }
+    }
+
+    /// Adds variables at the bottom of the order; returns the first one.
+    pub(super) fn add_variables(&self, count: usize) -> u32 {
+        let count = u32::try_from(count).expect("fewer than 2³² variables");
+        self.manager.with_manager_exclusive(|m| m.add_vars(count).start)
+    }
+
+    pub(super) fn variable(&self, variable: u32) -> Predicate {
+        self.attempt(|| self.manager.with_manager_shared(|m| BDDFunction::var(m, variable)))
+    }
+
+    pub(super) fn exhausted(&self) -> bool {
+        self.exhausted.get()
+    }
+
+    /// The nodes of all diagrams, dead ones included.
+    pub(super) fn nodes(&self) -> usize {
+        self.manager.with_manager_shared(|m| m.num_inner_nodes())
+    }
+
+    /// About how many bytes nodes, tables and cache take.
+    pub(super) fn bytes(&self) -> usize {
+        // A node takes 16 bytes and, at a load of three quarters, two slots of 4 bytes in its table.
+        let nodes = self.manager.with_manager_shared(|m| m.approx_num_inner_nodes());
+        24 * nodes + 20 * self.cache_entries
+    }
+
+    fn attempt(&self, operation: impl Fn() -> AllocResult<BDDFunction>) -> Predicate {
+        if self.exhausted.get() {
+            return self.bottom.clone();
+        }
+        let count = self.operations.get().wrapping_add(1);
+        self.operations.set(count);
+        if count % PERIOD == 0 {
+            self.collect_if_grown();
+        }
+        if let Ok(result) = operation() {
+            return Predicate(result);
+        }
+        // Exclusive access waits for a collection that is under way in the background.
+        self.manager.with_manager_exclusive(|m| m.gc());
+        let hopeless = self.nodes() > self.capacity / 8 * 7;
+        match operation() {
+            Ok(result) if !hopeless => Predicate(result),
+            _ => {
+                self.exhausted.set(true);
+                self.bottom.clone()
+            }
+        }
+    }
+
+    fn collect_if_grown(&self) {
+        self.manager.with_manager_shared(|m| {
+            if m.approx_num_inner_nodes() > self.collect_at.get() {
+                m.gc();
+                self.collect_at.set(SMALL.max(3 * m.num_inner_nodes()));
+            }
+        });
+    }
+
+    pub(super) fn not(&self, a: &Predicate) -> Predicate {
+        self.attempt(|| a.0.not())
+    }
+
+    pub(super) fn and(&self, a: &Predicate, b: &Predicate) -> Predicate {
+        self.attempt(|| a.0.and(&b.0))
+    }
+
+    pub(super) fn or(&self, a: &Predicate, b: &Predicate) -> Predicate {
+        self.attempt(|| a.0.or(&b.0))
+    }
+
+    pub(super) fn xor(&self, a: &Predicate, b: &Predicate) -> Predicate {
+        self.attempt(|| a.0.xor(&b.0))
+    }
+
+    pub(super) fn equiv(&self, a: &Predicate, b: &Predicate) -> Predicate {
+        self.attempt(|| a.0.equiv(&b.0))
+    }
+
+    /// `a ∧ ¬b`.
+    pub(super) fn minus(&self, a: &Predicate, b: &Predicate) -> Predicate {
+        self.attempt(|| b.0.imp_strict(&a.0))
+    }
+
+    pub(super) fn ite(&self, condition: &Predicate, a: &Predicate, b: &Predicate) -> Predicate {
+        self.attempt(|| condition.0.ite(&a.0, &b.0))
+    }
+
+    /// `∃ cube: a`.
+    pub(super) fn exists(&self, a: &Predicate, cube: &Predicate) -> Predicate {
+        self.attempt(|| a.0.exists(&cube.0))
+    }
+
+    /// `∃ cube: a ∧ b`, the relational product.
+    pub(super) fn and_exists(&self, a: &Predicate, b: &Predicate, cube: &Predicate) -> Predicate {
+        self.attempt(|| a.0.apply_exists(BooleanOperator::And, &b.0, &cube.0))
+    }
+
+    /// The conjunction of variables: what quantifiers take.
+    pub(super) fn cube(&self, variables: impl IntoIterator<Item = u32>) -> Predicate {
+        let mut variables: Vec<u32> = variables.into_iter().collect();
+        variables.sort_unstable();
+        // From the bottom of the order upwards each step adds one node.
+        let add = |cube: Predicate, variable: &u32| self.and(&self.variable(*variable), &cube);
+        variables.iter().rev().fold(self.top.clone(), add)
+    }
+
+    /// The simultaneous renaming of each first variable to the second.
+    pub(super) fn renaming(&self, pairs: &[(u32, u32)]) -> Renaming {
+        self.renaming_with_memo(pairs, 1 << 10)
+    }
+
+    /// The same, for a renaming of which there may be many: it remembers less.
+    pub(super) fn small_renaming(&self, pairs: &[(u32, u32)]) -> Renaming {
+        self.renaming_with_memo(pairs, 1 << 5)
+    }
+
+    fn renaming_with_memo(&self, pairs: &[(u32, u32)], memo: usize) -> Renaming {
+        // Levels that are not mentioned would cost a table look-up at each use: mention all.
+        let last = pairs.iter().map(|(from, _)| *from).max().map_or(0, |last| last + 1);
+        let mut target: Vec<u32> = (0..last).collect();
+        for (from, to) in pairs {
+            target[*from as usize] = *to;
+        }
+        let images = target.iter().map(|to| self.variable(*to).0).collect();
+        Renaming {
+            substitution: Subst::new((0..last).collect(), images),
+            is_identity: pairs.is_empty(),
+            memo: RefCell::new(vec![None; memo]),
+        }
+    }
+
+    pub(super) fn rename(&self, a: &Predicate, renaming: &Renaming) -> Predicate {
+        if renaming.is_identity {
+            return a.clone();
+        }
+        let mut hasher = FxHasher::default();
+        a.hash(&mut hasher);
+        let slot = (hasher.finish() >> 32) as usize % renaming.memo.borrow().len();
+        if let Some((key, value)) = &renaming.memo.borrow()[slot] {
+            if key == a {
+                return value.clone();
+            }
+        }
+        let renamed = self.attempt(|| a.0.substitute(&renaming.substitution));
+        renaming.memo.borrow_mut()[slot] = Some((a.clone(), renamed.clone()));
+        renamed
+    }
+}
+
+/// A renaming of variables, with its latest results: weights of rules are renamed again and again.
+pub(super) struct Renaming {
+    substitution: Subst<BDDFunction>,
+    is_identity: bool,
+    memo: RefCell<Vec<Option<(Predicate, Predicate)>>>,
+}

@@ -1,0 +1,87 @@
+//! Transitions that change few variables, and how to compose with them cheaply.
+//!
+//! A statement changes a few variables; the others keep their values. As a relation it is `p ∧ identity on the others`, and
+//! composing with it renames and quantifies every variable. But composition with a *known* transition needs to touch
+//! only the changed variables `V`: with `w(x, x′)` before it and `p(x, x′_V)`,
+//!
+//! `(w ⊗ transition)(x, x′) = ∃ t_V: w(x, x′[V := t_V]) ∧ p(x′[V := t_V], x′_V)`,
+//!
+//! and likewise for a weight after it. The part of the diagram of `w` below the changed variables is shared as it is. The domain
+//! remembers the weights it has built this way ([`BddRelations::transition`](super::BddRelations::transition)) and composes with
+//! them like this; all others by the full relational product. The results are the same.
+
+use std::rc::Rc;
+
+use super::core::{Core, Predicate, Renaming};
+use super::relations::Levels;
+
+/// How to compose with transitions that change a given set of variables.
+pub(super) struct Changed {
+    temporaries: Predicate,
+    /// For the weight before a transition: next_V → temporary_V.
+    before: Renaming,
+    /// For the weight after a transition: current_V → temporary_V.
+    after: Renaming,
+    /// For a transition that comes second: current_V → temporary_V, other currents → next.
+    as_second: Renaming,
+    /// For a transition that comes first: next_V → temporary_V, other nexts → current.
+    as_first: Renaming,
+}
+
+impl Changed {
+    /// `is_changed` tells which of the variables change.
+    pub(super) fn new(core: &Core, variables: &[Levels], is_changed: impl Fn(usize) -> bool) -> Self {
+        let changed: Vec<Levels> =
+            variables.iter().enumerate().filter(|(i, _)| is_changed(*i)).map(|(_, l)| *l).collect();
+        let renaming = |changes: fn(&Levels) -> (u32, u32), keeps: fn(&Levels) -> (u32, u32)| {
+            let all = variables.iter().enumerate();
+            let pairs = all.map(|(i, l)| if is_changed(i) { changes(l) } else { keeps(l) });
+            core.small_renaming(&pairs.collect::<Vec<_>>())
+        };
+        let only = |change: fn(&Levels) -> (u32, u32)| {
+            core.small_renaming(&changed.iter().map(change).collect::<Vec<_>>())
+        };
+        Self {
+            temporaries: core.cube(changed.iter().map(|l| l.temporary)),
+            before: only(|l| (l.next, l.temporary)),
+            after: only(|l| (l.current, l.temporary)),
+            as_second: renaming(|l| (l.current, l.temporary), |l| (l.current, l.next)),
+            as_first: renaming(|l| (l.next, l.temporary), |l| (l.next, l.current)),
+        }
+    }
+
+    /// `w ⊗ (p ∧ identity on the others)`, where `second` is [`second`](Self::second) of `p`.
+    pub(super) fn then(&self, core: &Core, w: &Predicate, second: &Predicate) -> Predicate {
+        core.and_exists(&core.rename(w, &self.before), second, &self.temporaries)
+    }
+
+    pub(super) fn second(&self, core: &Core, p: &Predicate) -> Predicate {
+        core.rename(p, &self.as_second)
+    }
+}
+
+/// A transition that the domain has built, ready for composition.
+pub(super) struct Frame {
+    changed: Rc<Changed>,
+    second: Predicate,
+    first: Predicate,
+}
+
+impl Frame {
+    /// The transition `p ∧ identity on the others`.
+    pub(super) fn new(core: &Core, changed: Rc<Changed>, p: &Predicate) -> Self {
+        let (second, first) = (changed.second(core, p), core.rename(p, &changed.as_first));
+        Self { changed, second, first }
+    }
+
+    /// `w ⊗ transition`.
+    pub(super) fn after(&self, core: &Core, w: &Predicate) -> Predicate {
+        self.changed.then(core, w, &self.second)
+    }
+
+    /// `transition ⊗ w`.
+    pub(super) fn before(&self, core: &Core, w: &Predicate) -> Predicate {
+        let renamed = core.rename(w, &self.changed.after);
+        core.and_exists(&self.first, &renamed, &self.changed.temporaries)
+    }
+}
