@@ -309,12 +309,21 @@ impl<W, M> System<W, M> {
 
     /// The same system with other weights, and without merge functions.
     pub fn map_weights<V>(&self, mut weight: impl FnMut(RuleId, &W) -> V) -> System<V> {
+        self.map(|id, w| (weight(id, w), None))
+    }
+
+    /// The same rules with other weights and other merge functions; those on rules that are no calls do not matter.
+    ///
+    /// `weight` is asked for removed rules too, so that the numbers stay the same.
+    pub fn map<V, N>(&self, mut weight: impl FnMut(RuleId, &W) -> (V, Option<N>)) -> System<V, N> {
+        let (weights, merges) =
+            self.weights.iter().enumerate().map(|(i, w)| weight(RuleId(i as u32), w)).unzip();
         System {
             states: self.states.clone(),
             symbols: self.symbols.clone(),
             rules: self.rules.clone(),
-            weights: (self.weights.iter().enumerate()).map(|(i, w)| weight(RuleId(i as u32), w)).collect(),
-            merges: self.merges.iter().map(|_| None).collect(),
+            weights,
+            merges,
             live_rules: self.live_rules,
             helper_rules: self.helper_rules.clone(),
             helper_symbols: self.helper_symbols.clone(),

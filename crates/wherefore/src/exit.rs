@@ -1,0 +1,77 @@
+//! Exit codes: the one place where they are defined.
+
+use std::io;
+use std::process::ExitCode;
+
+use wherefore_frontend::pds::PdsError;
+
+/// Shown at the end of `--help`.
+pub const HELP: &str = "\
+Exit codes:
+  0   safe: no run reaches the target
+  10  unsafe: some run does
+  5   unknown, because a limit was reached
+  2   bad input or usage";
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Nothing can go wrong; nothing was reached.
+    Negative,
+    /// Something can go wrong; something was reached.
+    Positive,
+    /// A limit was met first.
+    Unknown,
+    /// The input or the arguments are at fault.
+    BadInput,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Negative => 0,
+            Exit::Positive => 10,
+            Exit::Unknown => 5,
+            Exit::BadInput => 2,
+        })
+    }
+}
+
+/// Why a command could not give an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The file is at fault; the message shows where.
+    #[error("{}", .0.render().trim_end())]
+    Pds(#[from] PdsError),
+    /// A file cannot be read.
+    #[error("{file}: {error}")]
+    File {
+        /// Its name.
+        file: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The question cannot be asked of this file.
+    #[error("{file}: {message}")]
+    Question {
+        /// The name of the file.
+        file: String,
+        /// What is missing or too much.
+        message: String,
+    },
+    /// The answer cannot be written.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] io::Error),
+}
+
+/// Prints an error and says how to leave.
+pub fn report(error: &CliError) -> Exit {
+    // A reader that has seen enough, such as `head`, is no error of the input.
+    if let CliError::Output(cause) = error {
+        if cause.kind() == io::ErrorKind::BrokenPipe {
+            return Exit::Negative;
+        }
+    }
+    eprintln!("error: {error}");
+    Exit::BadInput
+}

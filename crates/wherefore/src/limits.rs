@@ -1,0 +1,34 @@
+//! Options that all commands share: what a run may spend.
+
+use std::time::Duration;
+
+use clap::Args;
+use wherefore_pushdown::Limits;
+
+/// What a run may spend.
+#[derive(Args, Clone, Debug)]
+pub struct LimitArgs {
+    /// Give up after this many seconds, with exit code 5.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+
+    /// Give up when the automaton under construction takes this much memory, with exit code 5.
+    #[arg(long, value_name = "MB")]
+    memory: Option<usize>,
+}
+
+impl LimitArgs {
+    /// The limits for the engine.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            time: self.timeout,
+            memory: self.memory.map(|mb| mb.saturating_mul(1 << 20)),
+            ..Limits::default()
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(number).map_err(|_| "not a number of seconds".to_owned())
+}
