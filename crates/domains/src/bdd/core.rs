@@ -5,17 +5,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
+use super::relations::Levels;
 use oxidd::bdd::{BDDFunction, BDDManagerRef, new_manager};
 use oxidd::util::AllocResult;
 use oxidd::{
     BooleanFunction, BooleanFunctionQuant, BooleanOperator, Function, FunctionSubst, HasLevel, Manager,
     ManagerRef, Node, Subst,
 };
-use rustc_hash::FxHasher;
-
-use super::relations::Levels;
 
 /// A predicate over the variables of one [`BddRelations`](super::BddRelations), as a decision diagram.
 ///
@@ -80,7 +77,7 @@ impl fmt::Debug for Predicate {
 }
 
 /// Collections are not worth it below this number of nodes.
-const SMALL: usize = 1 << 21;
+const SMALL: usize = 1 << 20;
 
 /// How many operations pass between two looks at the number of nodes.
 const PERIOD: u32 = 64;
@@ -95,6 +92,7 @@ pub(super) struct Core {
     exhausted: Cell<bool>,
     operations: Cell<u32>,
     collect_at: Cell<usize>,
+    mentioned: Cell<usize>,
     /// Variables that wait for tensor products, factor after factor.
     pub(super) spare: RefCell<Vec<Levels>>,
 }
@@ -113,6 +111,7 @@ impl Core {
             exhausted: Cell::new(false),
             operations: Cell::new(0),
             collect_at: Cell::new(SMALL),
+            mentioned: Cell::new(0),
             spare: RefCell::new(Vec::new()),
         }
     }
@@ -224,52 +223,42 @@ impl Core {
         variables.iter().rev().fold(self.top.clone(), add)
     }
 
-    /// The simultaneous renaming of each first variable to the second.
+    /// The simultaneous renaming of each first variable to the second, for use with many predicates.
     pub(super) fn renaming(&self, pairs: &[(u32, u32)]) -> Renaming {
-        self.renaming_with_memo(pairs, 1 << 10)
-    }
-
-    /// The same, for a renaming of which there may be many: it remembers less.
-    pub(super) fn small_renaming(&self, pairs: &[(u32, u32)]) -> Renaming {
-        self.renaming_with_memo(pairs, 1 << 5)
-    }
-
-    fn renaming_with_memo(&self, pairs: &[(u32, u32)], memo: usize) -> Renaming {
-        // Levels that are not mentioned would cost a table look-up at each use: mention all.
+        // Levels that are not mentioned cost a table look-up at each use: mention all, as long as there is room.
         let last = pairs.iter().map(|(from, _)| *from).max().map_or(0, |last| last + 1);
+        self.mentioned.set(self.mentioned.get() + last as usize);
+        if self.mentioned.get() > MENTIONED {
+            return self.brief_renaming(pairs);
+        }
         let mut target: Vec<u32> = (0..last).collect();
         for (from, to) in pairs {
             target[*from as usize] = *to;
         }
-        let images = target.iter().map(|to| self.variable(*to).0).collect();
-        Renaming {
-            substitution: Subst::new((0..last).collect(), images),
-            is_identity: pairs.is_empty(),
-            memo: RefCell::new(vec![None; memo]),
-        }
+        let all: Vec<(u32, u32)> = (0..last).zip(target).collect();
+        self.brief_renaming(&all)
+    }
+
+    /// The same, for use with a few predicates.
+    pub(super) fn brief_renaming(&self, pairs: &[(u32, u32)]) -> Renaming {
+        let images = pairs.iter().map(|(_, to)| self.variable(*to).0).collect();
+        let substitution = Subst::new(pairs.iter().map(|(from, _)| *from).collect(), images);
+        Renaming { substitution, is_identity: pairs.is_empty() }
     }
 
     pub(super) fn rename(&self, a: &Predicate, renaming: &Renaming) -> Predicate {
         if renaming.is_identity {
             return a.clone();
         }
-        let mut hasher = FxHasher::default();
-        a.hash(&mut hasher);
-        let slot = (hasher.finish() >> 32) as usize % renaming.memo.borrow().len();
-        if let Some((key, value)) = &renaming.memo.borrow()[slot] {
-            if key == a {
-                return value.clone();
-            }
-        }
-        let renamed = self.attempt(|| a.0.substitute(&renaming.substitution));
-        renaming.memo.borrow_mut()[slot] = Some((a.clone(), renamed.clone()));
-        renamed
+        self.attempt(|| a.0.substitute(&renaming.substitution))
     }
 }
 
-/// A renaming of variables, with its latest results: weights of rules are renamed again and again.
+/// How many levels all renamings together may mention without need (16 bytes each).
+const MENTIONED: usize = 1 << 21;
+
+/// A renaming of variables. The library's cache knows it by a number of its own, so it is made once and kept.
 pub(super) struct Renaming {
     substitution: Subst<BDDFunction>,
     is_identity: bool,
-    memo: RefCell<Vec<Option<(Predicate, Predicate)>>>,
 }

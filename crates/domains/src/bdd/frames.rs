@@ -22,42 +22,35 @@ pub(super) struct Changed {
     before: Renaming,
     /// For the weight after a transition: current_V → temporary_V.
     after: Renaming,
-    /// For a transition that comes second: current_V → temporary_V, other currents → next.
-    as_second: Renaming,
-    /// For a transition that comes first: next_V → temporary_V, other nexts → current.
-    as_first: Renaming,
 }
 
 impl Changed {
     /// `is_changed` tells which of the variables change.
     pub(super) fn new(core: &Core, variables: &[Levels], is_changed: impl Fn(usize) -> bool) -> Self {
-        let changed: Vec<Levels> =
-            variables.iter().enumerate().filter(|(i, _)| is_changed(*i)).map(|(_, l)| *l).collect();
-        let renaming = |changes: fn(&Levels) -> (u32, u32), keeps: fn(&Levels) -> (u32, u32)| {
-            let all = variables.iter().enumerate();
-            let pairs = all.map(|(i, l)| if is_changed(i) { changes(l) } else { keeps(l) });
-            core.small_renaming(&pairs.collect::<Vec<_>>())
-        };
-        let only = |change: fn(&Levels) -> (u32, u32)| {
-            core.small_renaming(&changed.iter().map(change).collect::<Vec<_>>())
-        };
+        let changed = || variables.iter().enumerate().filter(|(i, _)| is_changed(*i)).map(|(_, l)| l);
         Self {
-            temporaries: core.cube(changed.iter().map(|l| l.temporary)),
-            before: only(|l| (l.next, l.temporary)),
-            after: only(|l| (l.current, l.temporary)),
-            as_second: renaming(|l| (l.current, l.temporary), |l| (l.current, l.next)),
-            as_first: renaming(|l| (l.next, l.temporary), |l| (l.next, l.current)),
+            temporaries: core.cube(changed().map(|l| l.temporary)),
+            before: core.renaming(&changed().map(|l| (l.next, l.temporary)).collect::<Vec<_>>()),
+            after: core.renaming(&changed().map(|l| (l.current, l.temporary)).collect::<Vec<_>>()),
         }
     }
 
-    /// `w ⊗ (p ∧ identity on the others)`, where `second` is [`second`](Self::second) of `p`.
+    /// `w ⊗ (p ∧ identity on the others)`, where `second` is `p` after [`as_second`].
     pub(super) fn then(&self, core: &Core, w: &Predicate, second: &Predicate) -> Predicate {
         core.and_exists(&core.rename(w, &self.before), second, &self.temporaries)
     }
+}
 
-    pub(super) fn second(&self, core: &Core, p: &Predicate) -> Predicate {
-        core.rename(p, &self.as_second)
-    }
+/// What to rename in a transition that comes second: current_V → temporary_V, other currents → next.
+pub(super) fn as_second(variables: &[Levels], is_changed: impl Fn(usize) -> bool) -> Vec<(u32, u32)> {
+    let target = |(i, l): (usize, &Levels)| (l.current, if is_changed(i) { l.temporary } else { l.next });
+    variables.iter().enumerate().map(target).collect()
+}
+
+/// What to rename in a transition that comes first: next_V → temporary_V, other nexts → current.
+fn as_first(variables: &[Levels], is_changed: impl Fn(usize) -> bool) -> Vec<(u32, u32)> {
+    let target = |(i, l): (usize, &Levels)| (l.next, if is_changed(i) { l.temporary } else { l.current });
+    variables.iter().enumerate().map(target).collect()
 }
 
 /// A transition that the domain has built, ready for composition.
@@ -69,9 +62,16 @@ pub(super) struct Frame {
 
 impl Frame {
     /// The transition `p ∧ identity on the others`.
-    pub(super) fn new(core: &Core, changed: Rc<Changed>, p: &Predicate) -> Self {
-        let (second, first) = (changed.second(core, p), core.rename(p, &changed.as_first));
-        Self { changed, second, first }
+    pub(super) fn new(
+        core: &Core,
+        variables: &[Levels],
+        is_changed: impl Fn(usize) -> bool,
+        changed: Rc<Changed>,
+        p: &Predicate,
+    ) -> Self {
+        let second = core.brief_renaming(&as_second(variables, &is_changed));
+        let first = core.brief_renaming(&as_first(variables, &is_changed));
+        Self { second: core.rename(p, &second), first: core.rename(p, &first), changed }
     }
 
     /// `w ⊗ transition`.

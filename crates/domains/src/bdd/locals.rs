@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use wherefore_pushdown::{Adjoint, AdjointMerge, Merge, Semiring};
 
-use super::core::Predicate;
-use super::frames::Changed;
+use super::core::{Predicate, Renaming};
+use super::frames::{Changed, as_second};
 use super::relations::BddRelations;
 use crate::locals::Entry;
 
@@ -33,6 +33,8 @@ struct Inner {
     currents_and_nexts: Predicate,
     /// A call changes the globals only.
     globals: Rc<Changed>,
+    /// For its effect: current globals → temporary, current locals → next.
+    second: Renaming,
 }
 
 impl LocalVariables {
@@ -45,6 +47,7 @@ impl LocalVariables {
             nexts: domain.core().cube(levels().map(|l| l.next)),
             currents_and_nexts: domain.core().cube(levels().flat_map(|l| [l.current, l.next])),
             globals: domain.changed(&globals),
+            second: domain.core().renaming(&as_second(&domain.inner().variables, |i| !locals.contains(&i))),
         };
         Self { inner: Rc::new(inner) }
     }
@@ -119,8 +122,9 @@ impl Merge<BddRelations> for ProjectLocals {
         if domain.is_one(caller) {
             return domain.core().and(&effect, &self.locals.inner.identity);
         }
-        let globals = &self.locals.inner.globals;
-        globals.then(domain.core(), caller, &globals.second(domain.core(), &effect))
+        let locals = &self.locals.inner;
+        let second = domain.core().rename(&effect, &locals.second);
+        locals.globals.then(domain.core(), caller, &second)
     }
 }
 

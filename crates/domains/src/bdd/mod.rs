@@ -4,7 +4,7 @@
 //! their current and next values. This is the domain of Boolean programs (§3.5.1).
 //!
 //! # Reading order
-//! 1. [`BddRelations`]: the domain, the builders of weights, and all operations of the traits.
+//! 1. [`BddRelations`]: the domain, and all operations of the traits; `statements`: how to build its weights.
 //! 2. [`ProjectLocals`]: the merge function of Boolean programs.
 //! 3. [`TensorProduct`]: tensor products, for context-bounded analysis (§6.5.2).
 //! 4. `frames`: why composition with the weights of statements is cheap.
@@ -26,6 +26,7 @@ mod core;
 mod frames;
 mod locals;
 mod relations;
+mod statements;
 mod stores;
 mod tensor;
 
