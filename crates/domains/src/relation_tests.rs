@@ -23,6 +23,7 @@ proptest! {
         laws::semiring(&domain, &samples).unwrap();
         laws::adjoint(&domain, &samples).unwrap();
         laws::relational(&domain, &samples).unwrap();
+        laws::remembering(&domain, &samples).unwrap();
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! that fails, with the weights that break it.
 
 use crate::semiring::{
-    Adjoint, AdjointMerge, Merge, Relational, Semiring, star_by_difference, star_by_squaring,
+    Adjoint, AdjointMerge, Merge, Relational, Remembering, Semiring, star_by_difference, star_by_squaring,
 };
 
 /// A broken law: its name, and the weights that break it.
@@ -191,6 +191,28 @@ pub fn relational<S: Relational>(d: &S, samples: &[S::Weight]) -> Result<(), Bro
                 check("the middle keeps what can be completed", agree, &[a, b, c])?;
                 let law = "an empty middle iff nothing can be completed";
                 check(law, d.is_zero(&middle) != d.completes(&whole, &context), &[a, b, c])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a domain remembers the stores in the middle of a path.
+pub fn remembering<S: Remembering>(d: &S, samples: &[S::Weight]) -> Result<(), BrokenLaw> {
+    for a in samples {
+        for b in samples {
+            let through = d.map_memory(&d.remember(), &mut |z| d.extend(&d.extend(a, z), b));
+            let middle = d.middle(a, b, &d.any_context());
+            check("remembered(a remember b) = middle(a, b)", d.remembered(&through) == middle, &[a, b])?;
+            for c in samples {
+                let mut union = d.map_memory(&d.remember(), &mut |z| d.extend(&d.extend(b, z), c));
+                let either = d.combine(&d.remembered(&union), &middle);
+                d.join_memory(&mut union, &through);
+                check(
+                    "remembered(m + n) = remembered(m) + remembered(n)",
+                    d.remembered(&union) == either,
+                    &[a, b, c],
+                )?;
             }
         }
     }

@@ -225,7 +225,7 @@ pub trait Remembering: Relational {
     /// The symbolic identity `{(v, y_v, v) | v ∈ V}`.
     fn remember(&self) -> Self::Memory;
 
-    /// Applies a function that distributes over ⊕ to the plain weight at every `y`.
+    /// Applies a function that distributes over ⊕ and maps zero to zero to the plain weight at every `y`.
     fn map_memory(
         &self,
         memory: &Self::Memory,

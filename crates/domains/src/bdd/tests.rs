@@ -52,6 +52,7 @@ proptest! {
         laws::semiring(&domain, &samples).unwrap();
         laws::adjoint(&domain, &samples).unwrap();
         laws::relational(&domain, &samples).unwrap();
+        laws::remembering(&domain, &samples).unwrap();
         let locals = LocalVariables::new(&domain, &[1, 2]);
         for entry in [Entry::Inherited, Entry::Uninitialised, Entry::Bound(samples[0].clone())] {
             let call = ProjectLocals::new(locals.clone(), entry);

@@ -6,9 +6,9 @@ use serde::Serialize;
 use wherefore_domains::{ByLength, ByLengthMerge, Cost, RelationDomain, ShortestPath};
 use wherefore_frontend::pds::{PdsFile, Weights};
 use wherefore_pushdown::{
-    AdjointMerge, AdjointProjection, Automaton, Configuration, Direction, FunctionalAutomaton, Merge, Options,
-    Plain, Reachability, Reachable, Reading, Recording, RuleId, Saturated, Semiring, StopReason, System, Witness,
-    reachable, solve,
+    AdjointMerge, AdjointProjection, Automaton, Configuration, Direction, FunctionalAutomaton, Merge,
+    Options, Plain, Reachability, Reachable, Reading, Recording, RuleId, Saturated, Semiring, StopReason,
+    System, Witness, reachable, solve,
 };
 
 use super::Question;
@@ -169,7 +169,12 @@ impl Answer {
         Ok(())
     }
 
-    fn relational(&mut self, file: &PdsFile, question: &Question, stores: &Stores<'_>) -> Result<(), StopReason> {
+    fn relational(
+        &mut self,
+        file: &PdsFile,
+        question: &Question,
+        stores: &Stores<'_>,
+    ) -> Result<(), StopReason> {
         let d = stores.domain();
         let system = stores.system(file);
         let (saturated, query) = question.solve(&d, &system, false)?;
@@ -179,7 +184,8 @@ impl Answer {
             // Weights by length know the shortest run that is possible with these stores.
             let lengths = ByLength::new(d.clone());
             let one = |w: &_| lengths.weight(1, Clone::clone(w));
-            let long = system.map(|rule, w| (one(w), system.merge(rule).cloned().map(|m| ByLengthMerge::new(m, 1))));
+            let long =
+                system.map(|rule, w| (one(w), system.merge(rule).cloned().map(|m| ByLengthMerge::new(m, 1))));
             let (saturated, query) = question.solve(&lengths, &long, true)?;
             self.trace = first_witness(&lengths, &long, &saturated, query).map(|w| steps(file, &w));
         }
@@ -299,7 +305,9 @@ fn steps<W>(file: &PdsFile, witness: &Witness<W>) -> Vec<Step> {
         Some(Step {
             state: file.encoding.states().show(decoded.state.0).to_string(),
             stack: symbols.collect(),
-            rule: rule.filter(|_| !file.encoding.is_on_stack()).map(|id| file.system.show_rule(id).to_string()),
+            rule: rule
+                .filter(|_| !file.encoding.is_on_stack())
+                .map(|id| file.system.show_rule(id).to_string()),
             label: rule.and_then(|id| file.label(id)).map(str::to_owned),
         })
     };
@@ -323,7 +331,8 @@ fn steps<W>(file: &PdsFile, witness: &Witness<W>) -> Vec<Step> {
 
 /// The automaton that the strategy computes, in the DOT language.
 pub fn dot(file: &PdsFile, question: &Question, name: &str) -> Result<String, CliError> {
-    let stopped = |stop: StopReason| CliError::Question { file: name.to_owned(), message: stop.why().to_owned() };
+    let stopped =
+        |stop: StopReason| CliError::Question { file: name.to_owned(), message: stop.why().to_owned() };
     match &file.weights {
         Weights::None => {
             let system = file.system.map_weights(|_, _| true);

@@ -178,7 +178,9 @@ impl PdsArgs {
     fn question(&self, file: &PdsFile) -> Result<Question, CliError> {
         let missing = |what: &str| CliError::Question {
             file: self.file.display().to_string(),
-            message: format!("no {what} configurations: the file names none, so give --{what} or --{what}-file"),
+            message: format!(
+                "no {what} configurations: the file names none, so give --{what} or --{what}-file"
+            ),
         };
         Ok(Question {
             start: file.start.clone().ok_or_else(|| missing("start"))?,

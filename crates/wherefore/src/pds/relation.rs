@@ -21,10 +21,11 @@ pub struct Stores<'a> {
 impl<'a> Stores<'a> {
     /// Numbers the stores; an error if there are too many.
     pub fn new(file: &'a pds::Relation, name: &str) -> Result<Self, CliError> {
-        let count = file.store_count().filter(|count| *count <= MOST_STORES).ok_or_else(|| CliError::Question {
-            file: name.to_owned(),
-            message: format!("the variables have more than {MOST_STORES} values together"),
-        })?;
+        let count =
+            file.store_count().filter(|count| *count <= MOST_STORES).ok_or_else(|| CliError::Question {
+                file: name.to_owned(),
+                message: format!("the variables have more than {MOST_STORES} values together"),
+            })?;
         let size = |scope: Scope| -> usize {
             let of = file.variables().iter().filter(|v| v.scope == scope);
             of.map(|v| v.value_count().unwrap_or(1)).product()

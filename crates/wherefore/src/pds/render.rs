@@ -32,7 +32,9 @@ pub fn text(answer: &Answer) -> String {
 fn write_trace(out: &mut String, trace: &[Step]) {
     let configurations: Vec<String> = trace
         .iter()
-        .map(|step| format!("<{},{}>", step.state, step.stack.iter().map(|s| format!(" {s}")).collect::<String>()))
+        .map(|step| {
+            format!("<{},{}>", step.state, step.stack.iter().map(|s| format!(" {s}")).collect::<String>())
+        })
         .collect();
     let width = configurations.iter().map(|c| c.chars().count()).max().unwrap_or(0).min(48);
     let _ = writeln!(out, "\na shortest run, {} steps:", trace.len().saturating_sub(1));
@@ -49,7 +51,8 @@ fn write_trace(out: &mut String, trace: &[Step]) {
 
 fn write_projection(out: &mut String, projection: &Projection) {
     let Projection { on, off } = projection;
-    let _ = writeln!(out, "\n{} of {} nodes lie on a run from start to target", on.len(), on.len() + off.len());
+    let _ =
+        writeln!(out, "\n{} of {} nodes lie on a run from start to target", on.len(), on.len() + off.len());
     let first = on.iter().chain(off).next().map(|node| &node.state);
     let several = on.iter().chain(off).any(|node| Some(&node.state) != first);
     let name = |node: &Node| {
@@ -60,7 +63,8 @@ fn write_projection(out: &mut String, projection: &Projection) {
         for node in on {
             let stores = node.stores.as_deref().unwrap_or_default();
             let shown = stores.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(" | ");
-            let more = if stores.len() > 8 { format!(" | … ({} in all)", stores.len()) } else { String::new() };
+            let more =
+                if stores.len() > 8 { format!(" | … ({} in all)", stores.len()) } else { String::new() };
             let _ = writeln!(out, "  {:width$}  {shown}{more}", name(node));
         }
     } else {

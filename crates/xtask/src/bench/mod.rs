@@ -1,0 +1,71 @@
+//! Benchmarks. Figures of one run can be compared with each other; those of two runs, or of two machines, cannot.
+
+mod floor;
+mod loops;
+mod program_shaped;
+mod projection;
+mod saturation;
+mod table;
+
+use std::time::{Duration, Instant};
+
+use clap::Subcommand;
+
+#[derive(Subcommand)]
+pub enum Subject {
+    /// The engine: saturation, reading weights, path expressions, error projection.
+    Pushdown {
+        /// Small sizes only: a look at whether everything still runs.
+        #[arg(long)]
+        quick: bool,
+    },
+}
+
+/// How much to measure.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Extent {
+    Quick,
+    Full,
+}
+
+pub fn run(subject: &Subject) {
+    match subject {
+        Subject::Pushdown { quick } => {
+            let extent = if *quick { Extent::Quick } else { Extent::Full };
+            saturation::run(extent);
+            loops::run(extent);
+            projection::run(extent);
+        }
+    }
+}
+
+/// The least time of several runs, and the peak of the heap above what was there before, in MB.
+pub fn measure<T>(rounds: usize, mut job: impl FnMut() -> T) -> (T, Duration, f64) {
+    let mut best = Duration::MAX;
+    let mut peak: f64 = 0.0;
+    let mut result = None;
+    for _ in 0..rounds.max(1) {
+        drop(result.take());
+        let before = super::ALLOCATOR.current_usage_as_mb();
+        super::ALLOCATOR.reset_peak_usage();
+        let start = Instant::now();
+        result = Some(job());
+        best = best.min(start.elapsed());
+        peak = peak.max(f64::from(super::ALLOCATOR.peak_usage_as_mb() - before));
+    }
+    match result {
+        Some(result) => (result, best, peak),
+        None => unreachable!("at least one round"),
+    }
+}
+
+/// One time as a multiple of another.
+pub fn ratio(a: Duration, b: Duration) -> f64 {
+    a.as_secs_f64() / b.as_secs_f64().max(1e-9)
+}
+
+/// The middle one of several numbers.
+pub fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+}
