@@ -318,8 +318,8 @@ mod tests {
                 }
                 expected[at as usize].insert(word);
             }
-            for v in 0..6 {
-                prop_assert_eq!(&words(&e, paths.from_root[v], length), &expected[v], "node {}", v);
+            for (v, words_to) in expected.iter().enumerate() {
+                prop_assert_eq!(&words(&e, paths.from_root[v], length), words_to, "node {}", v);
             }
         }
     }

@@ -45,10 +45,7 @@ impl<W: Clone + Eq + std::fmt::Debug> PathSolver<W> {
         collect_witnesses(domain, system, &automaton, paths, most, |path| {
             for trans in &path.transitions {
                 let node = node_of[*trans as usize];
-                if !node_covers.contains_key(&node) {
-                    let cover = staging.of_node(node);
-                    node_covers.insert(node, cover);
-                }
+                node_covers.entry(node).or_insert_with(|| staging.of_node(node));
             }
             let covers = path.transitions.iter().map(|t| &node_covers[&node_of[*t as usize]]);
             let cover = path_cover(domain, system, &automaton, &mut staging.ropes, path, covers);

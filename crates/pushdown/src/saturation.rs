@@ -133,9 +133,7 @@ impl<'a, S: Semiring> Core<'a, S> {
         };
         let old = &mut store.weights[id as usize];
         if self.differential {
-            let Some(new) = self.domain.difference(&weight, old) else {
-                return None;
-            };
+            let new = self.domain.difference(&weight, old)?;
             if self.domain.is_zero(&new) {
                 return None;
             }

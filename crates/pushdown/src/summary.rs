@@ -67,8 +67,8 @@ impl<W: Clone + Eq> Automaton<W> {
         let product = Product::of(self, query);
         let values = solve(domain, self, &product);
         let mut sum = domain.zero();
-        for node in 0..product.initial {
-            domain.join(&mut sum, &values[node]);
+        for value in &values[..product.initial] {
+            domain.join(&mut sum, value);
         }
         for weight in product.empty_stacks(domain, self, query) {
             domain.join(&mut sum, &weight);

@@ -31,17 +31,17 @@ impl<'a> Stores<'a> {
             of.map(|v| v.value_count().unwrap_or(1)).product()
         };
         let locals = size(Scope::Local);
-        let mut ours = vec![0; count];
         let mut theirs = vec![0; count];
-        for number in 0..count {
-            let store = file.store(number);
+        let number_of = |store: &[i64]| {
             let part = |scope: Scope| {
-                let of = file.variables().iter().zip(&store).filter(|(v, _)| v.scope == scope);
+                let of = file.variables().iter().zip(store).filter(|(v, _)| v.scope == scope);
                 of.fold(0, |sum, (v, value)| sum * v.value_count().unwrap_or(1) + (value - v.low) as usize)
             };
-            let mine = part(Scope::Global) * locals + part(Scope::Local);
-            ours[number] = mine;
-            theirs[mine] = number;
+            part(Scope::Global) * locals + part(Scope::Local)
+        };
+        let ours: Vec<usize> = (0..count).map(|number| number_of(&file.store(number))).collect();
+        for (number, mine) in ours.iter().enumerate() {
+            theirs[*mine] = number;
         }
         Ok(Self { file, ours, theirs, locals })
     }
