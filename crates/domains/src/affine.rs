@@ -272,6 +272,10 @@ impl Semiring for AffineRelations {
         self.span(a.basis.iter().chain(b.basis.iter()).cloned())
     }
 
+    fn is_tall(&self) -> bool {
+        true
+    }
+
     fn extend(&self, a: &MatrixSpace, b: &MatrixSpace) -> MatrixSpace {
         if self.is_one(a) || self.is_zero(b) {
             return b.clone();

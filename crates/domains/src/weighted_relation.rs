@@ -202,11 +202,6 @@ impl<S: Semiring> Semiring for WeightedRelations<S> {
     }
 
     /// The least rank of the entries that are not 0.
-    fn rank(&self, w: &Self::Weight) -> u64 {
-        let entries = w.entries.iter().filter(|w| !self.inner.is_zero(w));
-        entries.map(|w| self.inner.rank(w)).min().unwrap_or(u64::MAX)
-    }
-
     fn exhausted(&self) -> bool {
         self.inner.exhausted()
     }

@@ -71,6 +71,39 @@ where
     Components { order, first, of }
 }
 
+/// For each node its place in a reverse postorder over all nodes: before what it leads to, except along loops.
+pub(crate) fn reverse_postorder(nodes: usize, successors: impl Fn(usize, &mut Vec<u32>)) -> Vec<u32> {
+    let mut seen = vec![false; nodes];
+    let mut place = vec![0; nodes];
+    let mut next = nodes as u32;
+    let mut open: Vec<(u32, Vec<u32>)> = Vec::new();
+    for root in 0..nodes {
+        if std::mem::replace(&mut seen[root], true) {
+            continue;
+        }
+        let mut rest = Vec::new();
+        successors(root, &mut rest);
+        open.push((root as u32, rest));
+        while let Some((node, rest)) = open.last_mut() {
+            match rest.pop() {
+                Some(target) => {
+                    if !std::mem::replace(&mut seen[target as usize], true) {
+                        let mut rest = Vec::new();
+                        successors(target as usize, &mut rest);
+                        open.push((target, rest));
+                    }
+                }
+                None => {
+                    next -= 1;
+                    place[*node as usize] = next;
+                    open.pop();
+                }
+            }
+        }
+    }
+    place
+}
+
 /// The dominator tree of a graph with root 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Dominators {

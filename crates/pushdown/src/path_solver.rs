@@ -12,15 +12,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::automaton::Automaton;
 use crate::dependence::{Dependence, DependenceEdge, Label, Nodes};
 use crate::expression::{ExprId, Expressions, Interpretation, ONE, Values};
-use crate::graph::components;
+use crate::graph::{components, reverse_postorder};
 use crate::limits::{Limits, Meter, StopReason};
 use crate::names::{RuleId, State, Symbol};
 use crate::path_expressions::{Edge, path_expressions};
 use crate::pre_star::called_weight;
-use crate::saturation::{Direction, Options, Recording, Saturated, saturate};
+use crate::saturation::{Direction, Options, Order, Recording, Saturated, saturate};
 use crate::semiring::{Merge, Semiring};
 use crate::store::{NONE, TransId};
-use crate::system::System;
+use crate::system::{Rhs, System};
 
 /// How to solve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,7 +29,11 @@ pub enum Method {
     Worklist,
     /// Path expressions (\[Lal09\] chapter 4).
     PathExpressions,
-    /// Path expressions where the domain [is tall](Semiring::is_tall) and witnesses are not wanted, else the worklist.
+    /// Whatever is likely to be fastest.
+    ///
+    /// Where the domain [is tall](Semiring::is_tall): path expressions, except backwards in a system with few loops, where
+    /// a worklist in [priority order](Order::Priority) has less to do. Else, and where witnesses are wanted, the worklist
+    /// in the order of one's choice.
     #[default]
     Auto,
 }
@@ -60,13 +64,15 @@ pub fn solve<S: Semiring, M: Merge<S>>(
     options: &Options,
 ) -> Saturated<S::Weight> {
     let applicable = direction == Direction::Pre || has_path_extension(system);
+    let tall = domain.is_tall() && options.recording == Recording::Off;
     let wanted = match method {
         Method::Worklist => false,
         Method::PathExpressions => true,
-        Method::Auto => domain.is_tall() && options.recording == Recording::Off,
+        Method::Auto => tall && (direction == Direction::Post || has_many_loops(system)),
     };
     if !wanted || !applicable {
-        return saturate(direction, domain, system, seed, options);
+        let order = if method == Method::Auto && tall { Order::Priority } else { options.order };
+        return saturate(direction, domain, system, seed, &Options { order, ..options.clone() });
     }
     let mut solver = PathSolver::new(direction, seed, options.recording);
     solver.automaton(domain, system, &options.limits)
@@ -74,6 +80,31 @@ pub fn solve<S: Semiring, M: Merge<S>>(
 
 fn has_path_extension<S: Semiring, M: Merge<S>>(system: &System<S::Weight, M>) -> bool {
     system.rules().all(|(id, _)| system.merge(id).is_none_or(Merge::path_extension))
+}
+
+/// Whether more than one rule in fifty leads back, in the order of the program.
+fn has_many_loops<W, M>(system: &System<W, M>) -> bool {
+    let symbols = system.symbol_count();
+    let steps = || {
+        system.rules().filter_map(|(_, rule)| match rule.rhs {
+            Rhs::Pop => None,
+            Rhs::Swap(next) | Rhs::Push(_, next) => Some((rule.symbol.index(), next.0)),
+        })
+    };
+    let mut first = vec![0u32; symbols + 1];
+    steps().for_each(|(from, _)| first[from + 1] += 1);
+    (0..symbols).for_each(|s| first[s + 1] += first[s]);
+    let mut targets = vec![0u32; first[symbols] as usize];
+    let mut fill = first.clone();
+    for (from, to) in steps() {
+        targets[fill[from] as usize] = to;
+        fill[from] += 1;
+    }
+    let place = reverse_postorder(symbols, |s, into| {
+        into.extend(&targets[first[s] as usize..first[s + 1] as usize]);
+    });
+    let back = steps().filter(|(from, to)| place[*to as usize] <= place[*from]).count();
+    back * 50 > targets.len()
 }
 
 /// What a [`PathSolver`] has done, for those who want to see that it did little.

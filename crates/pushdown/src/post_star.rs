@@ -130,6 +130,25 @@ impl PostRules {
         Self { first, steps, epsilons: vec![NONE; automaton.state_count()], links: Vec::new() }
     }
 
+    /// The heads that transitions of a head lead to, with calls leading to their return sites as well.
+    pub fn successors<W>(&self, store: &Store<W>, head: usize, into: &mut Vec<u32>) {
+        if head + 1 >= self.first.len() {
+            return;
+        }
+        for step in &self.steps[self.first[head] as usize..self.first[head + 1] as usize] {
+            match step.kind {
+                Kind::Pop => {}
+                Kind::Swap => into.push(step.head),
+                Kind::Push { back, .. } => {
+                    let entry = store.heads[step.head as usize];
+                    let after = Symbol(store.heads[back as usize].symbol);
+                    into.extend(store.find_head(State(entry.state), after));
+                    into.extend([back, step.head]);
+                }
+            }
+        }
+    }
+
     /// Every instance of a saturation rule in a saturated store (\[Lal09\] Figs. 2.14 and 3.13).
     pub fn productions<W>(&self, control: usize, store: &Store<W>, emit: &mut dyn FnMut(Production)) {
         let find = |head: HeadId, to: u32| {

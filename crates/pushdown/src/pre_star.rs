@@ -115,6 +115,14 @@ impl PreRules {
         Self { first, steps, notes_at: Vec::new(), notes: Vec::new(), noted: Vec::new() }
     }
 
+    /// The heads that transitions of a head lead to.
+    pub fn successors(&self, head: usize, into: &mut Vec<u32>) {
+        if head + 1 < self.first.len() {
+            let steps = &self.steps[self.first[head] as usize..self.first[head + 1] as usize];
+            into.extend(steps.iter().map(|step| step.left));
+        }
+    }
+
     /// Every instance of a saturation rule in a saturated store (\[Lal09\] Figs. 2.13 and 3.9).
     pub fn productions<W, V, M>(
         &self,

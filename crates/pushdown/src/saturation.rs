@@ -12,6 +12,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::automaton::{Automaton, Reading, Transition};
 use crate::dependence::Production;
+use crate::graph::reverse_postorder;
 use crate::limits::{Limits, Meter, StopReason};
 use crate::names::State;
 use crate::post_star::PostRules;
@@ -38,7 +39,8 @@ pub enum Order {
     Fifo,
     /// The one that changed last.
     Lifo,
-    /// The one whose weight has the smallest [rank](Semiring::rank); for shortest paths this is Dijkstra's order.
+    /// The one whose weight has the smallest [rank](Semiring::rank); for shortest paths this is Dijkstra's order. Among
+    /// equals the one that comes first in the order of the program, so that loops converge before they are left.
     Priority,
 }
 
@@ -78,7 +80,16 @@ pub struct Saturated<W> {
 enum Worklist {
     Fifo(VecDeque<TransId>),
     Lifo(Vec<TransId>),
-    Priority(BinaryHeap<Reverse<(u64, u64, TransId)>>, u64),
+    Priority(Priorities),
+}
+
+/// A heap of transitions: by rank, by place in the program, by age.
+#[derive(Default)]
+struct Priorities {
+    heap: BinaryHeap<Reverse<(u64, u32, u64, TransId)>>,
+    count: u64,
+    /// The place of each head that rules mention.
+    places: Vec<u32>,
 }
 
 /// Transitions under construction, whichever the direction.
@@ -105,7 +116,7 @@ impl<'a, S: Semiring> Core<'a, S> {
             worklist: match options.order {
                 Order::Fifo => Worklist::Fifo(VecDeque::new()),
                 Order::Lifo => Worklist::Lifo(Vec::new()),
-                Order::Priority => Worklist::Priority(BinaryHeap::new(), 0),
+                Order::Priority => Worklist::Priority(Priorities::default()),
             },
             log: (options.recording == Recording::Witnesses).then(Log::default),
         }
@@ -156,11 +167,13 @@ impl<'a, S: Semiring> Core<'a, S> {
             log.record(id, cause);
         }
         match &mut self.worklist {
-            Worklist::Priority(heap, count) => {
-                // A transition may wait twice, with the better rank first; the second turn finds no delta.
+            Worklist::Priority(Priorities { heap, count, places }) => {
+                // A transition may wait twice, with the better rank first; the second turn is passed over.
                 let rank = self.domain.rank(&self.automaton.store.weights[id as usize]);
+                let head = self.automaton.store.trans[id as usize].head;
+                let place = places.get(head as usize).copied().unwrap_or(0);
                 *count += 1;
-                heap.push(Reverse((rank, *count, id)));
+                heap.push(Reverse((rank, place, *count, id)));
                 self.waiting[id as usize] = true;
             }
             _ if self.waiting[id as usize] => {}
@@ -181,7 +194,7 @@ impl<'a, S: Semiring> Core<'a, S> {
             let id = match &mut self.worklist {
                 Worklist::Fifo(queue) => queue.pop_front()?,
                 Worklist::Lifo(stack) => stack.pop()?,
-                Worklist::Priority(heap, _) => heap.pop()?.0.2,
+                Worklist::Priority(priorities) => priorities.heap.pop()?.0.3,
             };
             if std::mem::replace(&mut self.waiting[id as usize], false) {
                 break id;
@@ -267,6 +280,13 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
             Direction::Post => Rules::Post(PostRules::new(system, &mut core.automaton)),
             Direction::Pre => Rules::Pre(PreRules::new(system, &mut core.automaton)),
         };
+        if let Worklist::Priority(priorities) = &mut core.worklist {
+            let store = &core.automaton.store;
+            priorities.places = reverse_postorder(store.heads.len(), |head, into| match &rules {
+                Rules::Post(rules) => rules.successors(store, head, into),
+                Rules::Pre(rules) => rules.successors(head, into),
+            });
+        }
         let mut saturation = Self { system, core, rules, meter: Meter::new(&options.limits), steps: 0 };
         saturation.seed(seed);
         saturation

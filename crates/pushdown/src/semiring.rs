@@ -80,7 +80,7 @@ pub trait Semiring {
         false
     }
 
-    /// Whether loops take many rounds to converge, so that closed forms of loops pay off
+    /// Whether weights are costly or chains long, so that it pays to plan the operations
     /// ([`Method::Auto`](crate::Method::Auto) reads it).
     fn is_tall(&self) -> bool {
         false

@@ -77,7 +77,8 @@ fn what_cannot_be_reached_leaves_with_zero() {
     let output = wherefore(&["pds", &example("three-calls.pds"), "--start", "<p, c1>", "--projection"]);
     // From c1 the value of x is arbitrary, so 8 leads to 10: the file's question is another one.
     assert_eq!(output.status.code(), Some(10));
-    let output = wherefore(&["pds", &example("three-calls.pds"), "--start", "<p, end>", "--target", "foo .*"]);
+    let output =
+        wherefore(&["pds", &example("three-calls.pds"), "--start", "<p, end>", "--target", "foo .*"]);
     assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), "not reachable\n"));
 }
 
@@ -125,7 +126,9 @@ fn bad_input_names_its_place_and_leaves_with_two() {
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(message.contains("bad.pds:2:"), "{message}");
     assert!(message.contains('^'), "{message}");
-    for arguments in [&["pds", "no-such-file.pds"][..], &["pds"], &["pds", "x", "--order", "random"], &["nothing"]] {
+    for arguments in
+        [&["pds", "no-such-file.pds"][..], &["pds"], &["pds", "x", "--order", "random"], &["nothing"]]
+    {
         assert_eq!(wherefore(arguments).status.code(), Some(2), "{arguments:?}");
     }
     let file = temporary("unasked.pds", "<p, a> -> <p, b>\n");

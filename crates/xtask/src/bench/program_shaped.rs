@@ -47,10 +47,21 @@ pub struct Shape {
     pub property: u32,
     /// Percentage of statements that are loops.
     pub loops: u64,
+    /// Whether procedures call themselves, directly or through others.
+    pub recursion: Recursion,
     /// Nodes of a procedure, about.
     pub nodes: u64,
     /// Seed.
     pub seed: u64,
+}
+
+/// Whether there is recursion.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Recursion {
+    /// Calls go to later procedures only.
+    None,
+    /// Every fourth call may go anywhere.
+    Some,
 }
 
 /// What an edge does to the property.
@@ -76,6 +87,7 @@ struct Maker<'a> {
     program: &'a mut Program,
     procedure: u32,
     loops: u64,
+    recursion: Recursion,
     left: i64,
     /// Procedures that must be called from here, so that all are reachable.
     children: Vec<u32>,
@@ -102,6 +114,7 @@ impl Program {
                 program: &mut program,
                 procedure: i,
                 loops: shape.loops,
+                recursion: shape.recursion,
                 left,
                 children,
             };
@@ -246,9 +259,13 @@ impl Maker<'_> {
         if let Some(child) = self.children.pop() {
             return self.call(at, child, Bypass::Sometimes);
         }
+        if self.recursion == Recursion::None && self.procedure as usize + 1 == self.program.entries.len() {
+            return at;
+        }
         let count = u64::from(self.program.entries.len() as u32);
         let here = u64::from(self.procedure);
-        let callee = match self.random.below(100) {
+        let kind = self.random.below(100);
+        let callee = match if self.recursion == Recursion::None { 0 } else { kind } {
             0..75 => self.random.between((here + 1).min(count - 1), (here + 50).min(count - 1)),
             75..90 => self.random.below(count),
             _ => here.saturating_sub(self.random.below(20)),

@@ -8,7 +8,7 @@ use wherefore_pushdown::{
     Reading, Rhs, Semiring, State, Symbol, System, chop_by_pre_star, solve,
 };
 
-use super::program_shaped::{Program, Random, Shape};
+use super::program_shaped::{Program, Random, Recursion, Shape};
 use super::table::{Table, ms, times};
 use super::{Extent, measure, ratio};
 
@@ -39,7 +39,7 @@ pub fn run(extent: Extent) {
 }
 
 fn row(table: &mut Table, procedures: u32, variables: usize) {
-    let shape = Shape { procedures, property: 1, loops: 10, nodes: 28, seed: 3 };
+    let shape = Shape { procedures, property: 1, loops: 10, recursion: Recursion::Some, nodes: 28, seed: 3 };
     let program = Program::generate(&shape);
     let d = BddRelations::new(variables, 1 << 23);
     let mut random = Random::new(11);

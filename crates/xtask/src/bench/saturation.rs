@@ -5,7 +5,7 @@ use wherefore_pushdown::{
     Automaton, Configuration, Direction, Method, Options, Order, Reading, Saturated, Semiring, System, solve,
 };
 
-use super::program_shaped::{Program, Shape};
+use super::program_shaped::{Program, Recursion, Shape};
 use super::table::{Table, ms, times};
 use super::{Extent, floor, measure, ratio};
 
@@ -31,7 +31,14 @@ pub fn run(extent: Extent) {
     let mut forwards = Table::new(columns);
     let mut backwards = Table::new(columns);
     for (procedures, property) in sizes {
-        let shape = Shape { procedures: *procedures, property: *property, loops: 10, nodes: 28, seed: 1 };
+        let shape = Shape {
+            procedures: *procedures,
+            property: *property,
+            loops: 10,
+            recursion: Recursion::Some,
+            nodes: 28,
+            seed: 1,
+        };
         let program = Program::generate(&shape);
         let rounds = if *procedures > 1_000 { 3 } else { 7 };
         row(&mut forwards, &program, Direction::Post, rounds);
