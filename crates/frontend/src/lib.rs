@@ -3,12 +3,14 @@
 //! # Reading order
 //! 1. [`load()`]: a program from a file; [`Language`] says which languages there are, [`LoadError`] what can be wrong.
 //! 2. [`boolean`]: Boolean programs.
-//! 3. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and [`pds::PdsFile`].
+//! 3. [`remopla`]: Moped's language.
+//! 4. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and [`pds::PdsFile`].
 
 pub mod boolean;
 mod diagnostics;
 mod load;
 pub mod pds;
+pub mod remopla;
 mod scan;
 #[cfg(test)]
 mod test_support;

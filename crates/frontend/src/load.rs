@@ -6,6 +6,7 @@ use std::path::Path;
 use wherefore_program::Program;
 
 use crate::boolean;
+use crate::remopla;
 use crate::diagnostics::{Diagnostic, LoadError};
 use wherefore_pushdown::ParseError;
 
@@ -33,7 +34,7 @@ impl Language {
     pub fn parse(self, name: &str, text: &str, entry: Option<&str>) -> Result<Program, LoadError> {
         match self {
             Language::Boolean => boolean::parse(name, text, entry),
-            Language::Remopla => Err(LoadError::UnknownLanguage { file: name.to_owned() }),
+            Language::Remopla => remopla::parse(name, text, entry),
         }
     }
 }

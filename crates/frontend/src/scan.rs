@@ -156,10 +156,6 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    pub(crate) fn rewind(&mut self, position: usize) {
-        self.at = position;
-    }
-
     pub(crate) fn advance(&mut self) -> Token<'a> {
         let token = self.peek();
         if self.at + 1 < self.tokens.len() {

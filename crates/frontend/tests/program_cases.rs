@@ -147,6 +147,52 @@ fn calls_that_do_not_matter_are_still_on_failing_runs() {
     projection("sec3.3-summaries/main.bp", &[4, 5, 6, 7, 9, 13, 14, 15, 16, 17, 18, 19], &[20]);
 }
 
+#[test]
+fn values_of_integer_programs_are_as_known() {
+    assert_eq!(
+        stores("fig2.11-xy-wpds/main.rem", Place::Label("n6"), &["x", "y"], Runs::All),
+        set([[3, 3], [7, 7]])
+    );
+    assert_eq!(stores("fig5.1-foo-x9/main.rem", Place::Label("n"), &["x"], Runs::Failing), set([[9]]));
+    assert_eq!(stores("fig5.1-foo-x9/main.rem", Place::Label("n"), &["x"], Runs::All), set([[5], [8], [9]]));
+    assert_eq!(stores("ex2.6-even/small.rem", Place::Label("m2"), &["G"], Runs::All), set([[0]]));
+    assert_eq!(stores("ex5.3-recursion/main.rem", Place::Line(6), &["G", "D"], Runs::All), set([[1, 1]]));
+    assert_eq!(stores("ex6.2-as-printed/main.rem", Place::Label("after"), &["j"], Runs::All), set([[15]]));
+}
+
+#[test]
+fn invariants_of_integer_programs_hold() {
+    let holds = |name, label, names: &[&str], invariant: fn(&[u64]) -> bool| {
+        let found = stores(name, Place::Label(label), names, Runs::All);
+        assert!(!found.is_empty());
+        found.iter().all(|values| invariant(values))
+    };
+    for name in ["ex6.2-as-printed/main.rem", "ex6.2-loop-invariant/main.rem"] {
+        assert!(holds(name, "head", &["i", "j", "g"], |v| (v[0] + v[1]) % 16 == v[2]));
+    }
+    assert!(holds("ex6.5-xy-invariant/small.rem", "m", &["X", "Y"], |v| v[0] == v[1]));
+    assert!(holds("ex4.2-dag/main.rem", "l7", &["X"], |v| v[0] % 2 == 0));
+    assert!(holds("ex2.6-even/small.rem", "m1", &["L"], |v| v[0] % 2 == 0));
+    let queue = ["hd", "tl", "cnt"];
+    for label in ["inv", "inv2"] {
+        assert!(holds("fig6.1-circular-queue/main.rem", label, &queue, |v| (8 + v[1] - v[0] - v[2]) % 4 == 0));
+    }
+    assert!(holds("fig6.1-circular-queue/main.rem", "inv", &queue, |v| v[2] <= 4));
+    assert!(!holds("fig6.1-circular-queue/main.rem", "inv", &queue, |v| (8 + v[0] - v[1] - v[2]) % 4 == 0));
+}
+
+#[test]
+fn the_odd_branch_is_never_taken() {
+    let lines = complete(&case("ex2.6-even/small.rem")).lines(Runs::All);
+    assert!(lines.contains(&6) && !lines.contains(&8) && !lines.contains(&17));
+}
+
+#[test]
+fn only_the_check_after_the_loop_fails() {
+    projection("ex6.2-as-printed/main.rem", &[4, 5, 6, 8, 11, 12, 14, 16, 17], &[9, 18]);
+    projection("fig5.1-foo-x9/main.rem", &[4, 7, 14, 15, 16, 18, 19], &[8, 9, 10, 11, 12, 13, 20]);
+}
+
 /// Every program that is ours, with its verdict; none where threads decide.
 #[test]
 fn verdicts_are_as_known() {
@@ -163,6 +209,16 @@ fn verdicts_are_as_known() {
         ("sec7.1-reduction-k2/seq-k1.bp", Some(false)),
         ("sec3.3-summaries/main.bp", Some(true)),
         ("ex4.2-dag/abs0.bp", Some(true)),
+        ("fig5.1-foo-x9/main.rem", Some(true)),
+        ("fig5.2-getunit-p/main.rem", Some(false)),
+        ("ex2.6-even/small.rem", Some(false)),
+        ("ex4.2-dag/main.rem", Some(false)),
+        ("ex5.2-push-only/main.rem", Some(false)),
+        ("ex5.3-recursion/main.rem", Some(false)),
+        ("ex6.1-bubble-sort/small.rem", Some(false)),
+        ("ex6.2-as-printed/main.rem", Some(true)),
+        ("ex6.2-loop-invariant/main.rem", Some(false)),
+        ("ex6.5-xy-invariant/small.rem", Some(false)),
         ("anderson-buggy/main.bp", None),
         ("bakery2-correct/main.bp", None),
         ("bluetooth-fixed/main.bp", None),
@@ -241,7 +297,7 @@ fn all_cases_have_their_stated_verdicts() {
             let Some(line) = text.lines().find_map(|line| line.strip_prefix("verdict: {")) else { continue };
             for entry in line.trim_end_matches('}').split(", ") {
                 let Some((file, verdict)) = entry.split_once(": ") else { continue };
-                if file.ends_with(".bp") {
+                if file.ends_with(".bp") || file.ends_with(".rem") {
                     let coverage = agrees(&case.path().join(file), "", verdict);
                     eprintln!("{}/{file}: {coverage:?}", case.path().display());
                     seen += 1;

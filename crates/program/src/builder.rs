@@ -68,6 +68,11 @@ impl ProcedureBuilder {
         self.procedure.variables.len() as u32 - 1
     }
 
+    /// How many variables there are so far.
+    pub fn variable_count(&self) -> u32 {
+        self.procedure.variables.len() as u32
+    }
+
     /// Gives the procedure the types of its results.
     pub fn results(&mut self, results: Vec<Scalar>) {
         self.procedure.results = results;

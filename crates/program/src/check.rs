@@ -112,7 +112,9 @@ impl Checker<'_> {
                 ensure(call.results.len() == callee.results.len(), "wrong number of results")?;
                 for (target, ty) in call.results.iter().zip(&callee.results) {
                     if let Some(target) = target {
-                        ensure(self.target(target)? == *ty, "a result has another type than its target")?;
+                        let bits = matches!((self.target(target)?, ty), (Scalar::Bits(_), Scalar::Bits(_)));
+                        let same = bits || self.target(target)? == *ty;
+                        ensure(same, "a result has another type than its target")?;
                     }
                 }
                 self.assignment(&call.assignment)
@@ -138,7 +140,8 @@ impl Checker<'_> {
                     ensure(parameter.ty.dimensions().is_empty(), "an array gets a single value")?;
                     self.expr(value, parameter.ty.element(), latest)?;
                 }
-                Argument::Copy(array) => {
+                Argument::Copy(array, when) => {
+                    ensure(*when <= latest, "the next state is read where there is none")?;
                     ensure(self.variable(*array)?.ty == parameter.ty, "an array gets one of another type")?;
                 }
                 Argument::Arbitrary => {}

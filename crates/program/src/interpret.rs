@@ -1,7 +1,7 @@
 //! The meaning of programs, step by step.
 
 use crate::evaluate::{Blocked, Choices, Layout, Odometer, Scope, Store, choice_max};
-use crate::expression::{Expr, ExprKind, Target, Var};
+use crate::expression::{Expr, ExprKind, Target, Var, When};
 use crate::program::{
     Argument, Assignment, Call, EdgeId, EdgeRef, LocationId, Node, Operation, ProcedureId, Program, Variable,
 };
@@ -274,9 +274,9 @@ impl<'a> Interpreter<'a> {
                     let value = whole(&scope, value, hint, choices)?;
                     locals.push(value);
                 }
-                Some(Argument::Copy(array)) => {
+                Some(Argument::Copy(array, when)) => {
                     let start = self.cell_start(scope.procedure, *array);
-                    let store = scope.now;
+                    let store = if *when == When::Now { scope.now } else { after };
                     locals.extend(
                         (0..variable.ty.cell_count())
                             .map(|i| get(store, start.plus(i)).expect("the array has all its cells")),
@@ -318,8 +318,11 @@ impl<'a> Interpreter<'a> {
         for (value, target) in values.iter().zip(&call.results) {
             let Some(target) = target else { continue };
             let cell = self.cell(&scope, target, choices)?;
-            let value = whole(callee, value, hint.and_then(|hint| get(hint, cell)), choices)?;
-            put(next, depth, cell, value);
+            let ty = self.program.variable(procedure, target.variable).ty.element();
+            // Only a value that is not cut can be told from where it went.
+            let hint = hint.filter(|_| value.ty.width() <= ty.width()).and_then(|hint| get(hint, cell));
+            let value = whole(callee, value, hint, choices)?;
+            put(next, depth, cell, value & ty.max());
         }
         Ok(())
     }

@@ -102,10 +102,10 @@ impl Effects {
         for argument in arguments {
             match argument {
                 Argument::Value(value) => self.read(value),
-                Argument::Copy(Var::Global(i)) => {
+                Argument::Copy(Var::Global(i), _) => {
                     self.reads.insert(*i);
                 }
-                Argument::Copy(Var::Local(_)) | Argument::Arbitrary => {}
+                Argument::Copy(Var::Local(_), _) | Argument::Arbitrary => {}
             }
         }
     }

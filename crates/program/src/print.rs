@@ -176,7 +176,8 @@ impl Printer<'_> {
     fn called(&self, callee: ProcedureId, arguments: &[Argument]) -> String {
         let arguments = arguments.iter().map(|argument| match argument {
             Argument::Value(value) => self.program.show(self.procedure, value),
-            Argument::Copy(array) => self.name(*array).to_owned(),
+            Argument::Copy(array, When::Now) => self.name(*array).to_owned(),
+            Argument::Copy(array, When::Next) => format!("'{}", self.name(*array)),
             Argument::Arbitrary => "*".to_owned(),
         });
         let arguments: Vec<String> = arguments.collect();

@@ -1,7 +1,7 @@
 //! Programs: procedures as control-flow automata.
 
 use crate::error::ProgramError;
-use crate::expression::{Expr, Target, Var};
+use crate::expression::{Expr, Target, Var, When};
 use crate::source::{Position, SourceFile, Span};
 use crate::types::{Scalar, Type};
 
@@ -63,6 +63,8 @@ pub struct Variable {
     pub ty: Type,
     /// Names for the values 0, 1, … of an enumeration. They are all the values that the variable has.
     pub value_names: Option<Vec<String>>,
+    /// Whether all threads see one copy; else each has its own. Only globals are shared.
+    pub shared: bool,
     /// The value at the start, the same for every cell of an array; none means any value.
     pub initial: Option<u64>,
     /// Where it is declared.
@@ -202,7 +204,8 @@ pub struct Call {
     pub callee: ProcedureId,
     /// One argument a parameter.
     pub arguments: Vec<Argument>,
-    /// Where the results go, one a result; none drops it. Indices are read when the callee has returned.
+    /// Where the results go, one a result; none drops it. Indices are read when the callee has returned. A bit-vector
+    /// is cut or gets zeros in front, as the width of its target demands.
     pub results: Vec<Option<Target>>,
     /// Done in the same step, before the callee starts.
     pub assignment: Assignment,
@@ -213,8 +216,8 @@ pub struct Call {
 pub enum Argument {
     /// The value of an expression.
     Value(Expr),
-    /// A copy of an array of the same type.
-    Copy(Var),
+    /// A copy of an array of the same type, as it is in one of the two states.
+    Copy(Var, When),
     /// Any value.
     Arbitrary,
 }

@@ -37,7 +37,7 @@ pub(super) fn lower(
     let scope = Scope { globals, procedures, incomplete: file.incomplete };
     let lowered = file.procedures.iter().map(|procedure| lower_procedure(procedure, &scope, reporter));
     let procedures: Vec<Procedure> = lowered.collect();
-    let globals = file.globals.iter().map(variable).collect();
+    let globals = file.globals.iter().map(|name| Variable { shared: true, ..variable(name) }).collect();
     let program = Program { sources: vec![source], globals, procedures, entry: entry_id? };
     reporter.is_clean().then_some(program)
 }
@@ -59,7 +59,7 @@ fn span(at: &At) -> Span {
 
 fn variable(name: &Name) -> Variable {
     let span = span(&name.at);
-    Variable { name: name.text.clone(), ty: Type::BOOL, value_names: None, initial: None, span }
+    Variable { name: name.text.clone(), ty: Type::BOOL, value_names: None, shared: false, initial: None, span }
 }
 
 fn declare(
