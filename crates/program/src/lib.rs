@@ -12,6 +12,7 @@
 //!
 //! *Invariant:* a front end hands over only programs that [`Program::check`] accepts.
 
+mod bounds;
 mod builder;
 mod call_graph;
 mod check;

@@ -55,8 +55,8 @@ pub(super) enum StatementKind {
     Assume(Expr),
     Assert(Expr),
     Goto(Vec<Name>),
-    /// An `elsif` is an `if` alone in the second list.
-    If { condition: Expr, then: Vec<Statement>, otherwise: Vec<Statement> },
+    /// The first part is the `if`, the others are `elsif`s.
+    If { parts: Vec<Part>, otherwise: Vec<Statement> },
     While { condition: Expr, body: Vec<Statement> },
     Return(Vec<Expr>),
     StartAt(Name),
@@ -65,6 +65,16 @@ pub(super) enum StatementKind {
     Sync,
     AtomicBegin,
     AtomicEnd,
+}
+
+/// A condition of an `if` with what it guards.
+pub(super) struct Part {
+    /// The number of the statement for an `if`, one of its own for an `elsif`.
+    pub(super) id: usize,
+    /// The word and the condition.
+    pub(super) at: At,
+    pub(super) condition: Expr,
+    pub(super) then: Vec<Statement>,
 }
 
 pub(super) struct Expr {

@@ -136,8 +136,13 @@ impl Lowering<'_, '_, '_> {
             self.locations[statement.id] = location;
             self.label(location, &statement.labels);
             match &statement.kind {
-                StatementKind::If { then, otherwise, .. } => {
-                    self.place(then);
+                StatementKind::If { parts, otherwise } => {
+                    for part in parts {
+                        if part.id != statement.id {
+                            self.locations[part.id] = self.builder.location(span(&part.at), LocationKind::Branch);
+                        }
+                        self.place(&part.then);
+                    }
                     self.place(otherwise);
                 }
                 StatementKind::While { body, .. } => self.place(body),
@@ -230,12 +235,16 @@ impl Lowering<'_, '_, '_> {
                 }
                 return;
             }
-            StatementKind::If { condition, then, otherwise } => {
-                let condition = self.expr(condition, When::Now);
-                let then = self.list(then, next);
-                let otherwise = self.list(otherwise, next);
-                self.builder.edge(at, then, Operation::Assume(condition.clone()), here);
-                self.builder.edge(at, otherwise, Operation::Assume(condition.not()), here);
+            StatementKind::If { parts, otherwise } => {
+                let last = self.list(otherwise, next);
+                for (i, part) in parts.iter().enumerate() {
+                    let (at, here) = (self.locations[part.id], span(&part.at));
+                    let condition = self.expr(&part.condition, When::Now);
+                    let then = self.list(&part.then, next);
+                    let otherwise = parts.get(i + 1).map_or(last, |part| self.locations[part.id]);
+                    self.builder.edge(at, then, Operation::Assume(condition.clone()), here);
+                    self.builder.edge(at, otherwise, Operation::Assume(condition.not()), here);
+                }
                 return;
             }
             StatementKind::While { condition, body } => {

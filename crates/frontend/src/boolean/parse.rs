@@ -1,6 +1,6 @@
 //! From text to the tree. After an error, parsing goes on at the next statement, so that several are found.
 
-use super::ast::{At, Expr, ExprKind, File, Name, Procedure, Statement, StatementKind};
+use super::ast::{At, Expr, ExprKind, File, Name, Part, Procedure, Statement, StatementKind};
 use crate::diagnostics::Reporter;
 use crate::scan::{Cursor, Lexis, Reported, Token, tokens};
 
@@ -232,7 +232,7 @@ impl Parser<'_, '_, '_> {
         }
         let compound = matches!(self.cursor.peek(), Token::Name("if" | "while"));
         let (kind, at) = if compound {
-            self.compound(start)?
+            self.compound(id, start)?
         } else {
             let kind = self.simple()?;
             (kind, start..self.cursor.last_end())
@@ -250,7 +250,7 @@ impl Parser<'_, '_, '_> {
         Ok(Statement { id, labels, at, kind })
     }
 
-    fn compound(&mut self, start: usize) -> Parsed<(StatementKind, At)> {
+    fn compound(&mut self, id: usize, start: usize) -> Parsed<(StatementKind, At)> {
         if self.cursor.eat_word("while") {
             let condition = self.expr()?;
             let at = start..self.cursor.last_end();
@@ -259,40 +259,25 @@ impl Parser<'_, '_, '_> {
             self.cursor.expect_word(self.reporter, "od")?;
             return Ok((StatementKind::While { condition, body }, at));
         }
-        // An `if` with its `elsif`s is a list; it is put together from the last part.
-        let mut parts = Vec::new();
-        let mut start = start;
-        let otherwise = loop {
-            let id = self.statements;
-            if !parts.is_empty() {
-                self.statements += 1;
-            }
+        let (mut parts, mut id, mut start) = (Vec::new(), id, start);
+        loop {
             self.cursor.advance();
             let condition = self.expr()?;
             let at = start..self.cursor.last_end();
             self.cursor.expect_word(self.reporter, "then")?;
             let then = self.statements_until(&["elsif", "else", "fi"])?;
-            parts.push((id, at, condition, then));
-            if parts.len() > MAX_BLOCKS {
-                self.reporter.error(self.cursor.span(), "too many `elsif`s");
-                return Err(Reported);
+            parts.push(Part { id, at, condition, then });
+            if !self.cursor.is_word("elsif") {
+                break;
             }
             start = self.cursor.span().start;
-            if self.cursor.is_word("elsif") {
-                continue;
-            }
-            break if self.cursor.eat_word("else") { self.statements_until(&["fi"])? } else { Vec::new() };
-        };
-        self.cursor.expect_word(self.reporter, "fi")?;
-        let mut otherwise = otherwise;
-        loop {
-            let (id, at, condition, then) = parts.pop().expect("an `if` has a first part");
-            let kind = StatementKind::If { condition, then, otherwise };
-            if parts.is_empty() {
-                return Ok((kind, at));
-            }
-            otherwise = vec![Statement { id, labels: Vec::new(), at, kind }];
+            id = self.statements;
+            self.statements += 1;
         }
+        let otherwise = if self.cursor.eat_word("else") { self.statements_until(&["fi"])? } else { Vec::new() };
+        self.cursor.expect_word(self.reporter, "fi")?;
+        let at = parts[0].at.clone();
+        Ok((StatementKind::If { parts, otherwise }, at))
     }
 
     fn simple(&mut self) -> Parsed<StatementKind> {

@@ -350,6 +350,8 @@ fn deep_nesting_is_refused_and_long_chains_are_not() {
     assert!(errors(&blocks)[0].ends_with("statements are nested too deeply"));
     let chain = vec!["a"; 20_000].join(" & ");
     assert!(fails(&program(&format!("decl a; void main() begin assert({chain}); end"))));
+    let elsifs = "elsif F then skip; ".repeat(5000);
+    assert!(fails(&program(&format!("void main() begin if F then skip; {elsifs} else assert(F); fi end"))));
     let negations = "!".repeat(20_001);
     assert!(fails(&program(&format!("void main() begin assert({negations}T); end"))));
     assert!(errors(&format!("void main() begin assert({}); end", vec!["T"; 2000].join(" = ")))[0]

@@ -152,6 +152,31 @@ fn arrays_have_bounds_and_an_index_outside_blocks() {
 }
 
 #[test]
+fn an_index_outside_can_be_made_an_error() {
+    let check = |statements: &str| {
+        let p = program(&format!(
+            "bool f[2], g[1,2][2]; int i(2); module void h(int k(2)) {{ }}
+             module void main() {{ i = undef; {statements} }}"
+        ));
+        assert!(!fails(&p), "by itself it only blocks");
+        fails(&p.with_bounds_checks())
+    };
+    for wrong in [
+        "f[i] = true;", "f[0] = f[i];", "skip (f[i]);", "if :: i < 3 && f[i] -> skip; :: else -> skip; fi",
+        "g[i][0] = false;", "g[1][i] = undef;", "h(i), f[i] = true;", "do :: f[2] -> break; od", "f[i] != true;",
+        "if :: f[0] || f[i] -> skip; fi", "g[2][i / 2 + i / 3] = true;",
+    ] {
+        assert!(check(wrong), "{wrong}");
+    }
+    for right in [
+        "f[1] = true;", "if :: i < 2 && f[i] -> skip; :: else -> skip; fi", "g[1][1] = f[0];", "skip (i > 1 || f[i]);",
+        "skip (i < 2); f[i] = true;", "g[i % 2 + 1][i / 2] = false;", "h(i);",
+    ] {
+        assert!(!check(right), "{right}");
+    }
+}
+
+#[test]
 fn an_index_behind_a_false_condition_is_not_looked_at() {
     let p = program(
         "bool f[2]; int i(2); module void main() { i = 3;
