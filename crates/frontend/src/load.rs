@@ -6,8 +6,8 @@ use std::path::Path;
 use wherefore_program::Program;
 
 use crate::boolean;
-use crate::remopla;
 use crate::diagnostics::{Diagnostic, LoadError};
+use crate::remopla;
 use wherefore_pushdown::ParseError;
 
 /// The languages that programs are written in.

@@ -58,8 +58,8 @@ pub(crate) fn tokens<'a>(
             at += 1;
         } else if rest.starts_with("//") || (lexis.hash_comments && byte == b'#') {
             at += rest.find('\n').unwrap_or(rest.len());
-        } else if rest.starts_with("/*") {
-            match rest[2..].find("*/") {
+        } else if let Some(inside) = rest.strip_prefix("/*") {
+            match inside.find("*/") {
                 Some(end) => at += end + 4,
                 None => {
                     reporter.error(start..start + 2, "the comment does not end");
@@ -113,7 +113,10 @@ fn number<'a>(text: &'a str, at: Range<usize>, reporter: &mut Reporter<'_>) -> T
     };
     Token::Number(parsed.unwrap_or_else(|_| {
         let digits = text.bytes().all(|b| b.is_ascii_digit());
-        reporter.error(at, if digits { "the number is too large" } else { "this is neither a number nor a name" });
+        reporter.error(
+            at,
+            if digits { "the number is too large" } else { "this is neither a number nor a name" },
+        );
         u64::MAX
     }))
 }
@@ -193,7 +196,11 @@ impl<'a> Cursor<'a> {
         Err(Reported)
     }
 
-    pub(crate) fn expect_symbol(&mut self, reporter: &mut Reporter<'_>, symbol: &str) -> Result<(), Reported> {
+    pub(crate) fn expect_symbol(
+        &mut self,
+        reporter: &mut Reporter<'_>,
+        symbol: &str,
+    ) -> Result<(), Reported> {
         if self.eat_symbol(symbol) { Ok(()) } else { self.fail(reporter, &format!("`{symbol}`")) }
     }
 

@@ -5,7 +5,8 @@
 
 use crate::expression::{BinaryOp, Expr, ExprKind, Target, When};
 use crate::program::{
-    Argument, Assignment, Edge, Location, LocationId, LocationKind, Operation, ProcedureId, Program, ThreadStart,
+    Argument, Assignment, Edge, Location, LocationId, LocationKind, Operation, ProcedureId, Program,
+    ThreadStart,
 };
 use crate::types::{Dimension, Scalar};
 
@@ -28,7 +29,11 @@ impl Program {
                     Some((same, error)) if same == from => error,
                     _ => {
                         let span = procedure.location(from).span;
-                        procedure.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Error });
+                        procedure.locations.push(Location {
+                            span,
+                            labels: Vec::new(),
+                            kind: LocationKind::Error,
+                        });
                         LocationId(procedure.locations.len() as u32 - 1)
                     }
                 };

@@ -1,9 +1,7 @@
 //! Making a procedure piece by piece.
 
 use crate::expression::Expr;
-use crate::program::{
-    Edge, Location, LocationId, LocationKind, Operation, Procedure, Variable,
-};
+use crate::program::{Edge, Location, LocationId, LocationKind, Operation, Procedure, Variable};
 use crate::source::Span;
 use crate::types::Scalar;
 

@@ -20,7 +20,11 @@ impl CallGraph {
                 Operation::StartThread(ThreadStart::Call { callee, .. }) => Some(*callee),
                 _ => None,
             };
-            procedure.edges.iter().filter_map(move |edge| callee(&edge.operation)).map(move |c| (caller.0, c.0))
+            procedure
+                .edges
+                .iter()
+                .filter_map(move |edge| callee(&edge.operation))
+                .map(move |c| (caller.0, c.0))
         });
         let graph = Graph::new(program.procedures.len(), edges);
         let components = graph.components();
@@ -57,7 +61,8 @@ impl CallGraph {
 
     /// The procedures that may run at all, sorted.
     pub fn reachable(&self, entry: ProcedureId) -> Vec<ProcedureId> {
-        let mut reached: Vec<_> = self.graph.reverse_postorder(entry.0).into_iter().map(ProcedureId).collect();
+        let mut reached: Vec<_> =
+            self.graph.reverse_postorder(entry.0).into_iter().map(ProcedureId).collect();
         reached.sort_unstable();
         reached
     }

@@ -26,7 +26,9 @@ impl Program {
             let checker = Checker { program: self, id, procedure };
             checker.shape().map_err(|reason| fail(&procedure.name, reason))?;
             for (i, edge) in procedure.edges.iter().enumerate() {
-                checker.edge(edge).map_err(|reason| fail(&format!("{}, edge {i}", procedure.name), reason))?;
+                checker
+                    .edge(edge)
+                    .map_err(|reason| fail(&format!("{}, edge {i}", procedure.name), reason))?;
             }
         }
         Ok(())
@@ -106,7 +108,9 @@ impl Checker<'_> {
             | Operation::Sync => Ok(()),
             Operation::Assume(condition) => self.expr(condition, Scalar::Bool, When::Now),
             Operation::Assign(assignment) => self.assignment(assignment),
-            Operation::Havoc(targets) => targets.iter().try_for_each(|target| self.target(target).map(|_| ())),
+            Operation::Havoc(targets) => {
+                targets.iter().try_for_each(|target| self.target(target).map(|_| ()))
+            }
             Operation::Call(call) => {
                 let callee = self.callee(call.callee, &call.arguments, When::Next)?;
                 ensure(call.results.len() == callee.results.len(), "wrong number of results")?;
@@ -155,7 +159,10 @@ impl Checker<'_> {
         for (target, value) in assignment.targets.iter().zip(&assignment.values) {
             self.expr(value, self.target(target)?, When::Now)?;
         }
-        assignment.constraint.iter().try_for_each(|constraint| self.expr(constraint, Scalar::Bool, When::Next))
+        assignment
+            .constraint
+            .iter()
+            .try_for_each(|constraint| self.expr(constraint, Scalar::Bool, When::Next))
     }
 
     fn variable(&self, variable: Var) -> Result<&Variable, String> {

@@ -30,7 +30,8 @@ impl Dominators {
                 let Some(mut meet) = known.next() else { continue };
                 for mut other in known {
                     while meet != other {
-                        let later = if rank[meet as usize] > rank[other as usize] { &mut meet } else { &mut other };
+                        let later =
+                            if rank[meet as usize] > rank[other as usize] { &mut meet } else { &mut other };
                         *later = immediate[*later as usize].expect("a known node has a known dominator");
                     }
                 }

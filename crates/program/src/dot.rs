@@ -31,7 +31,8 @@ impl Program {
             }
             for edge in &procedure.edges {
                 let text = quote(&self.describe(id, edge));
-                let _ = writeln!(out, "    n{0}_{1} -> n{0}_{2} [label={text}];", id.0, edge.from.0, edge.to.0);
+                let _ =
+                    writeln!(out, "    n{0}_{1} -> n{0}_{2} [label={text}];", id.0, edge.from.0, edge.to.0);
             }
             out.push_str("  }\n");
         }

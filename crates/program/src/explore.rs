@@ -156,7 +156,8 @@ impl<'a> Exploration<'a> {
             before[*to as usize].push(*from);
         }
         self.failing = self.states.iter().map(|state| self.is_error(state)).collect();
-        let mut work: Vec<u32> = (0..self.states.len() as u32).filter(|i| self.failing[*i as usize]).collect();
+        let mut work: Vec<u32> =
+            (0..self.states.len() as u32).filter(|i| self.failing[*i as usize]).collect();
         while let Some(state) = work.pop() {
             for from in &before[state as usize] {
                 if !std::mem::replace(&mut self.failing[*from as usize], true) {

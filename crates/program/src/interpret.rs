@@ -80,26 +80,40 @@ impl<'a> Interpreter<'a> {
         let Some(node) = state.node() else { return (found, extent) };
         for (edge, _) in self.program.procedure(node.procedure).edges_from(node.location) {
             let edge = EdgeRef { procedure: node.procedure, edge };
-            let first = found.len();
-            let done = enumerate(limit, |choices| {
-                if let Ok(next) = self.execute(state, edge, choices, None) {
-                    found.push((edge, next));
-                }
-            });
+            let (outcomes, done) = self.step(state, edge, limit);
             if done == Extent::Cut {
                 extent = Extent::Cut;
             }
-            found[first..].sort_unstable();
-            let mut kept = first;
-            for i in first..found.len() {
-                if i == first || found[i] != found[kept - 1] {
-                    found.swap(kept, i);
-                    kept += 1;
-                }
-            }
-            found.truncate(kept);
+            found.extend(outcomes.into_iter().map(|next| (edge, next)));
         }
         (found, extent)
+    }
+
+    /// All outcomes of one step, sorted: at most `limit` combinations of choices are tried. The edge must start at the
+    /// location on top of the stack.
+    pub fn step(&self, state: &State, edge: EdgeRef, limit: usize) -> (Vec<State>, Extent) {
+        let mut outcomes = Vec::new();
+        let extent = enumerate(limit, |choices| outcomes.extend(self.execute(state, edge, choices, None)));
+        outcomes.sort_unstable();
+        outcomes.dedup();
+        (outcomes, extent)
+    }
+
+    /// The names and values of all globals and of the variables on top of the stack, as the source writes them. The
+    /// elements of arrays are listed one by one.
+    pub fn show(&self, state: &State) -> Vec<(String, String)> {
+        let locals =
+            state.stack.last().map_or(&[][..], |frame| &self.program.procedure(frame.procedure).variables);
+        let globals = self.program.globals.iter().zip((0..).map(Var::Global));
+        let mut shown = Vec::new();
+        for (variable, var) in globals.chain(locals.iter().zip((0..).map(Var::Local))) {
+            for (i, value) in self.cells(state, var).unwrap_or_default().iter().enumerate() {
+                let indices = variable.ty.indices(i).into_iter().map(|index| format!("[{index}]"));
+                let name = format!("{}{}", variable.name, indices.collect::<String>());
+                shown.push((name, self.program.show_value(variable, *value)));
+            }
+        }
+        shown
     }
 
     /// The cells of a variable of the frame on top, or of a global one.
@@ -121,11 +135,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// A first configuration; with a hint, the one with the arbitrary values of the hint.
-    pub(crate) fn start(
-        &self,
-        choices: &mut dyn Choices,
-        hint: Option<&State>,
-    ) -> Result<State, Blocked> {
+    pub(crate) fn start(&self, choices: &mut dyn Choices, hint: Option<&State>) -> Result<State, Blocked> {
         let mut globals = Vec::new();
         for variable in &self.program.globals {
             fresh(variable, &mut globals, choices, hint.map(|hint| &hint.globals[..]));
@@ -174,8 +184,10 @@ impl<'a> Interpreter<'a> {
                 self.assign(&scope, assignment, &mut next, depth, choices, hint_store(depth))?;
             }
             Operation::Havoc(targets) => {
-                let cells: Vec<_> =
-                    targets.iter().map(|target| self.cell(&scope, target, choices)).collect::<Result<_, _>>()?;
+                let cells: Vec<_> = targets
+                    .iter()
+                    .map(|target| self.cell(&scope, target, choices))
+                    .collect::<Result<_, _>>()?;
                 for (target, cell) in targets.iter().zip(cells) {
                     let max = self.program.variable(frame.procedure, target.variable).max();
                     let value = choose(max, hint_store(depth).and_then(|hint| get(hint, cell)), choices);
@@ -183,14 +195,29 @@ impl<'a> Interpreter<'a> {
                 }
             }
             Operation::Call(call) => {
-                self.call(&scope, call, &mut next, depth, choices, [hint_store(depth), hint_store(depth + 1)])?;
+                self.call(
+                    &scope,
+                    call,
+                    &mut next,
+                    depth,
+                    choices,
+                    [hint_store(depth), hint_store(depth + 1)],
+                )?;
                 next.stack[depth].calling = Some(edge.edge);
             }
             Operation::Return(values) => {
                 next.stack.pop();
-                self.give_back(&scope, values, &mut next, choices, depth.checked_sub(1).and_then(hint_store))?;
+                self.give_back(
+                    &scope,
+                    values,
+                    &mut next,
+                    choices,
+                    depth.checked_sub(1).and_then(hint_store),
+                )?;
             }
-            Operation::StartThread(_) | Operation::EndThread | Operation::Sync => return Err(Blocked::Thread),
+            Operation::StartThread(_) | Operation::EndThread | Operation::Sync => {
+                return Err(Blocked::Thread);
+            }
         }
         self.keep(next, choices)
     }

@@ -39,7 +39,10 @@ pub fn natural_loops(graph: &Graph, root: u32) -> Vec<NaturalLoop> {
         }
         body
     };
-    latches.into_iter().map(|(head, latches)| NaturalLoop { head, body: body(head, &latches), latches }).collect()
+    latches
+        .into_iter()
+        .map(|(head, latches)| NaturalLoop { head, body: body(head, &latches), latches })
+        .collect()
 }
 
 #[cfg(test)]

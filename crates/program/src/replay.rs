@@ -1,8 +1,8 @@
 //! Traces, and whether the program can run them.
 
 use crate::error::ProgramError;
-use crate::interpret::{Extent, Interpreter, State, enumerate};
 use crate::evaluate::Blocked;
+use crate::interpret::{Extent, Interpreter, State, enumerate};
 use crate::program::{EdgeRef, LocationKind, Program};
 
 /// How many combinations of choices inside expressions are tried for one step.
@@ -69,7 +69,8 @@ impl Interpreter<'_> {
             if edge.procedure != node.procedure || !known || procedure.edge(edge.edge).from != node.location {
                 return Err(fail("the edge does not start where the run is".to_owned()));
             }
-            self.matches(state, |choices, hint| self.execute(before, *edge, choices, Some(hint))).map_err(fail)?;
+            self.matches(state, |choices, hint| self.execute(before, *edge, choices, Some(hint)))
+                .map_err(fail)?;
             before = state;
         }
         Ok(())
@@ -122,11 +123,16 @@ impl Interpreter<'_> {
         }
         for (can, claims) in possible.stack.iter().zip(&claimed.stack) {
             let name = &self.program().procedure(can.procedure).name;
-            if (can.procedure, can.location, can.calling) != (claims.procedure, claims.location, claims.calling) {
+            if (can.procedure, can.location, can.calling)
+                != (claims.procedure, claims.location, claims.calling)
+            {
                 return format!("the run would be elsewhere, in `{name}`");
             }
             if can.locals != claims.locals {
-                return format!("the variables of `{name}` would be {:?}, not {:?}", can.locals, claims.locals);
+                return format!(
+                    "the variables of `{name}` would be {:?}, not {:?}",
+                    can.locals, claims.locals
+                );
             }
         }
         "the configuration differs".to_owned()

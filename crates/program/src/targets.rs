@@ -52,7 +52,10 @@ impl Program {
                     return Ok(vec![ErrorSite { node, kind: ErrorKind::Entry(name.clone()) }]);
                 }
                 let procedures = self.procedures.iter().map(|procedure| procedure.name.as_str());
-                Err(ProgramError::unknown_label(name, self.labels().map(|(label, _)| label).chain(procedures)))
+                Err(ProgramError::unknown_label(
+                    name,
+                    self.labels().map(|(label, _)| label).chain(procedures),
+                ))
             }
         }
     }

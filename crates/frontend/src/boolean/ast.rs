@@ -49,18 +49,35 @@ pub(super) enum StatementKind {
     Skip,
     Print(Vec<Expr>),
     Dead(Vec<Name>),
-    Assign { targets: Vec<Name>, values: Vec<Expr>, constraint: Option<Expr> },
+    Assign {
+        targets: Vec<Name>,
+        values: Vec<Expr>,
+        constraint: Option<Expr>,
+    },
     /// No target is `_`.
-    Call { targets: Vec<Option<Name>>, callee: Name, arguments: Vec<Expr> },
+    Call {
+        targets: Vec<Option<Name>>,
+        callee: Name,
+        arguments: Vec<Expr>,
+    },
     Assume(Expr),
     Assert(Expr),
     Goto(Vec<Name>),
     /// The first part is the `if`, the others are `elsif`s.
-    If { parts: Vec<Part>, otherwise: Vec<Statement> },
-    While { condition: Expr, body: Vec<Statement> },
+    If {
+        parts: Vec<Part>,
+        otherwise: Vec<Statement>,
+    },
+    While {
+        condition: Expr,
+        body: Vec<Statement>,
+    },
     Return(Vec<Expr>),
     StartAt(Name),
-    StartCall { callee: Name, arguments: Vec<Expr> },
+    StartCall {
+        callee: Name,
+        arguments: Vec<Expr>,
+    },
     EndThread,
     Sync,
     AtomicBegin,

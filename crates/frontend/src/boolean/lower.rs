@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Call, Expr, FileId, LocationId, LocationKind, Operation, Procedure,
-    ProcedureBuilder, ProcedureId, Program, Scalar, SourceFile, Span, Target, ThreadStart, Type, Var, Variable,
-    When,
+    ProcedureBuilder, ProcedureId, Program, Scalar, SourceFile, Span, Target, ThreadStart, Type, Var,
+    Variable, When,
 };
 
 use super::ast::{self, At, ExprKind, Name, Statement, StatementKind};
@@ -59,7 +59,14 @@ fn span(at: &At) -> Span {
 
 fn variable(name: &Name) -> Variable {
     let span = span(&name.at);
-    Variable { name: name.text.clone(), ty: Type::BOOL, value_names: None, shared: false, initial: None, span }
+    Variable {
+        name: name.text.clone(),
+        ty: Type::BOOL,
+        value_names: None,
+        shared: false,
+        initial: None,
+        span,
+    }
 }
 
 fn declare(
@@ -139,7 +146,8 @@ impl Lowering<'_, '_, '_> {
                 StatementKind::If { parts, otherwise } => {
                     for part in parts {
                         if part.id != statement.id {
-                            self.locations[part.id] = self.builder.location(span(&part.at), LocationKind::Branch);
+                            self.locations[part.id] =
+                                self.builder.location(span(&part.at), LocationKind::Branch);
                         }
                         self.place(&part.then);
                     }
@@ -181,8 +189,11 @@ impl Lowering<'_, '_, '_> {
             StatementKind::Dead(names) => Operation::Havoc(self.targets(names)),
             StatementKind::Assign { targets, values, constraint } => {
                 if targets.len() != values.len() {
-                    let message =
-                        format!("{} assigned to {}", count(values.len(), "value"), count(targets.len(), "variable"));
+                    let message = format!(
+                        "{} assigned to {}",
+                        count(values.len(), "value"),
+                        count(targets.len(), "variable")
+                    );
                     self.reporter.error(statement.at.clone(), message);
                 }
                 let mut seen = BTreeSet::new();
@@ -213,9 +224,9 @@ impl Lowering<'_, '_, '_> {
                         );
                         self.reporter.error(statement.at.clone(), message);
                     }
-                    let results = targets.iter().map(|target| {
-                        target.as_ref().and_then(|name| self.variable(name)).map(Target::from)
-                    });
+                    let results = targets
+                        .iter()
+                        .map(|target| target.as_ref().and_then(|name| self.variable(name)).map(Target::from));
                     let results = results.collect();
                     let assignment = Assignment::default();
                     Operation::Call(Call { callee: callee_id, arguments, results, assignment })
@@ -293,7 +304,11 @@ impl Lowering<'_, '_, '_> {
         found
     }
 
-    fn callee(&mut self, name: &Name, arguments: &[ast::Expr]) -> Option<(ProcedureId, Vec<Argument>, usize)> {
+    fn callee(
+        &mut self,
+        name: &Name,
+        arguments: &[ast::Expr],
+    ) -> Option<(ProcedureId, Vec<Argument>, usize)> {
         let lowered: Vec<_> =
             arguments.iter().map(|argument| Argument::Value(self.expr(argument, When::Now))).collect();
         let Some(callee) = self.scope.procedures.get(name.text.as_str()) else {
@@ -325,7 +340,8 @@ impl Lowering<'_, '_, '_> {
 
     /// Lowers an expression that may read states up to `latest`.
     fn expr(&mut self, expr: &ast::Expr, latest: When) -> Expr {
-        let mut pair = |left: &ast::Expr, right: &ast::Expr| (self.expr(left, latest), self.expr(right, latest));
+        let mut pair =
+            |left: &ast::Expr, right: &ast::Expr| (self.expr(left, latest), self.expr(right, latest));
         match &expr.kind {
             ExprKind::Constant(value) => Expr::bool(*value),
             ExprKind::Choice => Expr::choice(Scalar::Bool),
@@ -357,7 +373,9 @@ impl Lowering<'_, '_, '_> {
                 let (positive, negative) = pair(positive, negative);
                 match (positive.as_constant(), negative.as_constant()) {
                     (Some(0), Some(0)) => Expr::choice(Scalar::Bool),
-                    _ => Expr::any(vec![positive, Expr::all(vec![negative.not(), Expr::choice(Scalar::Bool)])]),
+                    _ => {
+                        Expr::any(vec![positive, Expr::all(vec![negative.not(), Expr::choice(Scalar::Bool)])])
+                    }
                 }
             }
         }

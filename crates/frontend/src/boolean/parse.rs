@@ -12,23 +12,73 @@ const MAX_BLOCKS: usize = 200;
 
 const LEXIS: Lexis = Lexis {
     symbols: &[
-        "<=>", ":=", "=>", "->", "&&", "||", "==", "!=", ":", ";", ",", "(", ")", "[", "]", "<", ">", "!", "~", "&",
-        "|", "^", "=", "*", "?", "'",
+        "<=>", ":=", "=>", "->", "&&", "||", "==", "!=", ":", ";", ",", "(", ")", "[", "]", "<", ">", "!",
+        "~", "&", "|", "^", "=", "*", "?", "'",
     ],
     braced_names: true,
     hash_comments: false,
 };
 
 const RESERVED: &[&str] = &[
-    "decl", "void", "bool", "begin", "end", "enforce", "constrain", "assume", "assert", "skip", "print", "dead", "goto",
-    "if", "then", "elsif", "else", "fi", "while", "do", "od", "return", "start_thread", "end_thread", "sync",
-    "atomic_begin", "atomic_end", "schoose", "T", "F", "true", "false", "_",
+    "decl",
+    "void",
+    "bool",
+    "begin",
+    "end",
+    "enforce",
+    "constrain",
+    "assume",
+    "assert",
+    "skip",
+    "print",
+    "dead",
+    "goto",
+    "if",
+    "then",
+    "elsif",
+    "else",
+    "fi",
+    "while",
+    "do",
+    "od",
+    "return",
+    "start_thread",
+    "end_thread",
+    "sync",
+    "atomic_begin",
+    "atomic_end",
+    "schoose",
+    "T",
+    "F",
+    "true",
+    "false",
+    "_",
 ];
 
 /// Words that can only start a statement or end a block: after an error, parsing goes on there.
 const RESUME: &[&str] = &[
-    "decl", "void", "bool", "end", "assume", "assert", "skip", "print", "dead", "goto", "if", "elsif", "else", "fi",
-    "while", "od", "return", "start_thread", "end_thread", "sync", "atomic_begin", "atomic_end",
+    "decl",
+    "void",
+    "bool",
+    "end",
+    "assume",
+    "assert",
+    "skip",
+    "print",
+    "dead",
+    "goto",
+    "if",
+    "elsif",
+    "else",
+    "fi",
+    "while",
+    "od",
+    "return",
+    "start_thread",
+    "end_thread",
+    "sync",
+    "atomic_begin",
+    "atomic_end",
 ];
 
 pub(super) fn parse(text: &str, reporter: &mut Reporter<'_>) -> File {
@@ -58,7 +108,8 @@ impl Parser<'_, '_, '_> {
             if self.cursor.is_word("decl") {
                 let late = !procedures.is_empty();
                 if late {
-                    self.reporter.error(self.cursor.span(), "global variables are declared before procedures");
+                    self.reporter
+                        .error(self.cursor.span(), "global variables are declared before procedures");
                 }
                 self.declaration(&mut globals);
                 continue;
@@ -175,7 +226,8 @@ impl Parser<'_, '_, '_> {
                     let stops: Vec<String> = stops.iter().map(|stop| format!("`{stop}`")).collect();
                     let expected = format!("a statement or {}", stops.join(" or "));
                     if word == "decl" {
-                        self.reporter.error(self.cursor.span(), "variables are declared before the first statement");
+                        self.reporter
+                            .error(self.cursor.span(), "variables are declared before the first statement");
                         self.declaration(&mut Vec::new());
                         continue;
                     }
@@ -225,7 +277,8 @@ impl Parser<'_, '_, '_> {
         let id = self.statements;
         self.statements += 1;
         let start = self.cursor.span().start;
-        if let (Token::Name("fi" | "od" | "else" | "elsif" | "end"), Some(label)) = (self.cursor.peek(), labels.last())
+        if let (Token::Name("fi" | "od" | "else" | "elsif" | "end"), Some(label)) =
+            (self.cursor.peek(), labels.last())
         {
             let at = label.at.clone();
             return Ok(Statement { id, labels, at, kind: StatementKind::Label });
@@ -274,7 +327,8 @@ impl Parser<'_, '_, '_> {
             id = self.statements;
             self.statements += 1;
         }
-        let otherwise = if self.cursor.eat_word("else") { self.statements_until(&["fi"])? } else { Vec::new() };
+        let otherwise =
+            if self.cursor.eat_word("else") { self.statements_until(&["fi"])? } else { Vec::new() };
         self.cursor.expect_word(self.reporter, "fi")?;
         let at = parts[0].at.clone();
         Ok((StatementKind::If { parts, otherwise }, at))
@@ -436,12 +490,7 @@ impl Parser<'_, '_, '_> {
         Ok(left)
     }
 
-    fn pair(
-        &mut self,
-        kind: fn(Box<Expr>, Box<Expr>) -> ExprKind,
-        left: Expr,
-        right: Expr,
-    ) -> Parsed<Expr> {
+    fn pair(&mut self, kind: fn(Box<Expr>, Box<Expr>) -> ExprKind, left: Expr, right: Expr) -> Parsed<Expr> {
         let depth = left.depth.max(right.depth) + 1;
         if depth > MAX_DEPTH {
             return self.too_deep();

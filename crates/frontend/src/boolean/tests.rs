@@ -60,8 +60,21 @@ fn precedence_is_as_documented() {
 #[test]
 fn operators_have_their_tables() {
     for tautology in [
-        "T", "1", "true", "!F", "~0", "!false", "a | !a", "a || ~a", "!(a & !a)", "!(a && !a)", "(a ^ b) = (a != b)",
-        "(a = b) == (a <=> b)", "(a => b) = (!a | b)", "(a -> b) = (!a | b)", "(a != b) = !(a = b)",
+        "T",
+        "1",
+        "true",
+        "!F",
+        "~0",
+        "!false",
+        "a | !a",
+        "a || ~a",
+        "!(a & !a)",
+        "!(a && !a)",
+        "(a ^ b) = (a != b)",
+        "(a = b) == (a <=> b)",
+        "(a => b) = (!a | b)",
+        "(a -> b) = (!a | b)",
+        "(a != b) = !(a = b)",
     ] {
         assert!(holds_always(tautology), "{tautology}");
     }
@@ -141,7 +154,11 @@ fn if_elsif_else_take_the_first_that_holds() {
     assert_eq!(at_end(text), set([[0, 0, 1], [0, 1, 0], [1, 0, 1], [1, 1, 1]]));
     assert_eq!(at_end("if (*) then a := T; fi;"), set([[0, 0, 0], [1, 0, 0]]));
     assert_eq!(at_end("if a & * then b := T fi"), set([[0, 0, 0]]));
-    assert_eq!(at_end("if (a) | !(b) then c := T; fi"), set([[0, 0, 1]]), "the parentheses are part of the condition");
+    assert_eq!(
+        at_end("if (a) | !(b) then c := T; fi"),
+        set([[0, 0, 1]]),
+        "the parentheses are part of the condition"
+    );
 }
 
 #[test]
@@ -187,16 +204,21 @@ fn enforce_holds_at_entry_after_statements_and_after_calls() {
     }
     let p = program(&format!("decl a, b; {f} assert(a = b); a := !a; assert(F); end {main}"));
     assert!(!fails(&p), "the assignment breaks the invariant, so nothing follows");
-    let p = program("decl a; void f() begin enforce a; skip; end void main() begin a := F; f(); assert(F); end");
+    let p =
+        program("decl a; void f() begin enforce a; skip; end void main() begin a := F; f(); assert(F); end");
     assert!(!fails(&p), "the procedure cannot even be entered");
-    let p = program("decl a; void f() begin enforce a; a := T; g(); end void g() begin a := F; L: a := T; end
-                     void main() begin f(); end");
+    let p = program(
+        "decl a; void f() begin enforce a; a := T; g(); end void g() begin a := F; L: a := T; end
+                     void main() begin f(); end",
+    );
     assert_eq!(values(&p, "L", &["a"]), set([[0]]), "a callee is not bound by it");
 }
 
 #[test]
 fn names_in_braces_are_names() {
-    let p = program("decl {x>0}, {p->next==0}; void main() begin {x>0} := T; {p->next==0} := !{x>0}; L: skip; end");
+    let p = program(
+        "decl {x>0}, {p->next==0}; void main() begin {x>0} := T; {p->next==0} := !{x>0}; L: skip; end",
+    );
     assert_eq!(values(&p, "L", &["{x>0}", "{p->next==0}"]), set([[1, 0]]));
 }
 
@@ -220,15 +242,16 @@ fn semicolons_are_optional_where_documented() {
 #[test]
 fn labels_may_stand_alone_before_the_end_of_a_block() {
     let p = program("void main() begin if * then goto x; x: fi; while * do y: od; z: end");
-    let kinds: Vec<_> =
-        p.labels().map(|(label, node)| (label.to_owned(), p.location(node).kind)).collect();
+    let kinds: Vec<_> = p.labels().map(|(label, node)| (label.to_owned(), p.location(node).kind)).collect();
     let expected = [("x", LocationKind::Label), ("y", LocationKind::Label), ("z", LocationKind::End)];
     assert_eq!(kinds, expected.map(|(label, kind)| (label.to_owned(), kind)));
 }
 
 #[test]
 fn every_statement_is_a_location_on_its_line() {
-    let p = program("void main()\nbegin\nskip;\nif *\nthen\nskip;\nelsif *\nthen skip;\nfi;\nx:\nassert(T);\nend");
+    let p = program(
+        "void main()\nbegin\nskip;\nif *\nthen\nskip;\nelsif *\nthen skip;\nfi;\nx:\nassert(T);\nend",
+    );
     let lines: Vec<_> = p.nodes().filter_map(|node| p.line(node)).collect();
     assert_eq!(lines, [3, 4, 6, 7, 8, 11, 12, 11], "the last is the error of the check");
 }
@@ -246,12 +269,17 @@ fn a_trace_counts_statements_and_the_failing_check_or_label() {
 
 #[test]
 fn targets_are_asserts_and_error_labels_or_a_label_by_name() {
-    let p = program("void main() begin assert(T); SLIC_ERROR: skip; ERROR: skip; mine: skip; ERR: error: skip; end");
+    let p = program(
+        "void main() begin assert(T); SLIC_ERROR: skip; ERROR: skip; mine: skip; ERR: error: skip; end",
+    );
     assert_eq!(p.targets(&TargetChoice::Default).unwrap().len(), 4);
     assert_eq!(p.targets(&TargetChoice::Label("mine".into())).unwrap().len(), 1);
     assert_eq!(p.targets(&TargetChoice::Label("main".into())).unwrap().len(), 1, "the entry of a procedure");
     let error = p.targets(&TargetChoice::Label("mien".into())).unwrap_err();
-    assert_eq!(error.to_string(), "no label or procedure is called `mien`; did you mean one of `main`, `mine`?");
+    assert_eq!(
+        error.to_string(),
+        "no label or procedure is called `mien`; did you mean one of `main`, `mine`?"
+    );
 }
 
 #[test]
@@ -337,9 +365,10 @@ fn at_most_twenty_errors_are_reported() {
 fn a_file_without_main_and_an_empty_file_are_errors() {
     assert_eq!(errors("void f() begin skip; end\n"), ["1:24: there is no procedure `main`"]);
     assert_eq!(errors(""), ["1:1: there is no procedure `main`"]);
-    assert_eq!(errors("void main() begin if * then skip; end"), [
-        "1:35: expected a statement or `elsif` or `else` or `fi`, found `end`"
-    ]);
+    assert_eq!(
+        errors("void main() begin if * then skip; end"),
+        ["1:35: expected a statement or `elsif` or `else` or `fi`, found `end`"]
+    );
 }
 
 #[test]
@@ -354,8 +383,10 @@ fn deep_nesting_is_refused_and_long_chains_are_not() {
     assert!(fails(&program(&format!("void main() begin if F then skip; {elsifs} else assert(F); fi end"))));
     let negations = "!".repeat(20_001);
     assert!(fails(&program(&format!("void main() begin assert({negations}T); end"))));
-    assert!(errors(&format!("void main() begin assert({}); end", vec!["T"; 2000].join(" = ")))[0]
-        .ends_with("nested too deeply"));
+    assert!(
+        errors(&format!("void main() begin assert({}); end", vec!["T"; 2000].join(" = ")))[0]
+            .ends_with("nested too deeply")
+    );
 }
 
 #[test]

@@ -134,7 +134,8 @@ impl<'u, 'r, 't> BodyLowering<'u, 'r, 't> {
             StatementKind::Fork { callee, arguments } => {
                 let (signature, arguments, condition) = self.callee(callee, arguments)?;
                 if condition.is_some() {
-                    return self.fail(&statement.at, "a thread gets a value that may not be in its enumeration");
+                    return self
+                        .fail(&statement.at, "a thread gets a value that may not be in its enumeration");
                 }
                 let callee = signature.id?;
                 vec![Operation::StartThread(ThreadStart::Call { callee, arguments })]
@@ -281,7 +282,9 @@ impl<'u, 'r, 't> BodyLowering<'u, 'r, 't> {
         let results = match (target, signature.result) {
             (None, None) => Vec::new(),
             (None, Some(_)) => vec![None],
-            (Some(target), None) => return self.fail(&target.at, format!("`{}` returns nothing", callee.text)),
+            (Some(target), None) => {
+                return self.fail(&target.at, format!("`{}` returns nothing", callee.text));
+            }
             (Some(target), Some((ty, enumeration))) => {
                 let cell = self.context().cell(target, &mut NoPrimes)?;
                 let bits = |ty| matches!(ty, wherefore_program::Scalar::Bits(_));
@@ -296,7 +299,8 @@ impl<'u, 'r, 't> BodyLowering<'u, 'r, 't> {
         let callee = signature.id?;
         let assignments = self.assignments(with, at)?;
         let call = |mut assignment: Assignment| {
-            let conditions: Vec<Expr> = assignment.constraint.take().into_iter().chain(condition.clone()).collect();
+            let conditions: Vec<Expr> =
+                assignment.constraint.take().into_iter().chain(condition.clone()).collect();
             assignment.constraint = (!conditions.is_empty()).then(|| Expr::all(conditions));
             let (arguments, results) = (arguments.clone(), results.clone());
             Operation::Call(Call { callee, arguments, results, assignment })
@@ -472,8 +476,12 @@ fn pieces(context: &mut Context<'_, '_, '_>, assign: &Assign) -> Option<Vec<Piec
         return Some(vec![piece]);
     }
     let whole = match &assign.value.kind {
-        ast::ExprKind::Reference(reference) if assign.sign == Sign::Equal && reference.primes == 0 => reference,
-        _ => return context.error(&assign.target.at, "an array or structure is assigned another, or `undef`"),
+        ast::ExprKind::Reference(reference) if assign.sign == Sign::Equal && reference.primes == 0 => {
+            reference
+        }
+        _ => {
+            return context.error(&assign.target.at, "an array or structure is assigned another, or `undef`");
+        }
     };
     let given = context.select(whole, &mut NoPrimes)?;
     let (to, from): (Vec<_>, Vec<_>) = (
@@ -482,9 +490,10 @@ fn pieces(context: &mut Context<'_, '_, '_>, assign: &Assign) -> Option<Vec<Piec
     );
     let fits = to.len() == from.len()
         && selected.len() == given.len()
-        && to.iter().zip(&from).all(|(a, b)| {
-            (a.element(), a.part.enumeration) == (b.element(), b.part.enumeration)
-        });
+        && to
+            .iter()
+            .zip(&from)
+            .all(|(a, b)| (a.element(), a.part.enumeration) == (b.element(), b.part.enumeration));
     if !fits {
         return context.error(&assign.value.at, "the two sides have different types");
     }

@@ -37,7 +37,10 @@ pub(super) enum Entity {
     EnumValue(EnumId, u64),
     Variable(Part),
     /// A structure, field by field. The fields of an array of structures are arrays.
-    Struct { fields: Vec<(String, Part)>, dimensions: usize },
+    Struct {
+        fields: Vec<(String, Part)>,
+        dimensions: usize,
+    },
 }
 
 /// A variable of the program, as the source sees it.
@@ -160,7 +163,8 @@ impl Types {
                 if let Some(values) = values {
                     let id = self.enumerations.len();
                     if self.enum_names.insert(name.text.clone(), id).is_some() {
-                        reporter.error(name.at.clone(), format!("there is another enumeration `{}`", name.text));
+                        reporter
+                            .error(name.at.clone(), format!("there is another enumeration `{}`", name.text));
                     }
                     for (value, constant) in values.iter().enumerate() {
                         scopes.add_constant(constant, Entity::EnumValue(id, value as u64), reporter);
@@ -178,7 +182,8 @@ impl Types {
                 if let Some(declarations) = fields {
                     let fields = self.fields(declarations, scopes, reporter);
                     if self.structs.insert(name.text.clone(), fields).is_some() {
-                        reporter.error(name.at.clone(), format!("there is another structure `{}`", name.text));
+                        reporter
+                            .error(name.at.clone(), format!("there is another structure `{}`", name.text));
                     }
                 }
                 if !self.structs.contains_key(&name.text) {
@@ -225,11 +230,17 @@ impl Types {
         fields
     }
 
-    fn dimensions(&self, bounds: &[Bounds], scopes: &Scopes<'_>, reporter: &mut Reporter<'_>) -> Vec<Dimension> {
+    fn dimensions(
+        &self,
+        bounds: &[Bounds],
+        scopes: &Scopes<'_>,
+        reporter: &mut Reporter<'_>,
+    ) -> Vec<Dimension> {
         let mut dimensions = Vec::new();
         for bound in bounds {
             let first = constant(&bound.first, scopes, reporter).unwrap_or(1);
-            let second = bound.second.as_ref().map(|second| constant(second, scopes, reporter).unwrap_or(first));
+            let second =
+                bound.second.as_ref().map(|second| constant(second, scopes, reporter).unwrap_or(first));
             let dimension = match second {
                 None => Dimension { low: 0, length: first },
                 Some(high) if high < first => Dimension { low: first, length: 0 },
@@ -322,13 +333,11 @@ fn exact(expr: &Expr, scopes: &Scopes<'_>) -> Result<i128, Failed> {
     let fail = |message: &str| Err((expr.at.clone(), message.to_owned()));
     match &expr.kind {
         ExprKind::Number(value) => Ok(i128::from(*value)),
-        ExprKind::Reference(reference) if reference.is_name() => {
-            match scopes.find(&reference.name.text) {
-                Some(Entity::Constant(value) | Entity::EnumValue(_, value)) => Ok(i128::from(*value)),
-                Some(_) => fail("a constant is needed here"),
-                None => Err((expr.at.clone(), format!("`{}` is not declared", reference.name.text))),
-            }
-        }
+        ExprKind::Reference(reference) if reference.is_name() => match scopes.find(&reference.name.text) {
+            Some(Entity::Constant(value) | Entity::EnumValue(_, value)) => Ok(i128::from(*value)),
+            Some(_) => fail("a constant is needed here"),
+            None => Err((expr.at.clone(), format!("`{}` is not declared", reference.name.text))),
+        },
         ExprKind::Binary(operator, left, right) => {
             let (a, b) = (exact(left, scopes)?, exact(right, scopes)?);
             match fold(*operator, a, b) {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Argument, Assignment, Call, LocationKind, Operation, Procedure, ProcedureBuilder, ProcedureId, Program, Scalar,
-    SourceFile, Var, Variable,
+    Argument, Assignment, Call, LocationKind, Operation, Procedure, ProcedureBuilder, ProcedureId, Program,
+    Scalar, SourceFile, Var, Variable,
 };
 
 use super::ast::{self, Body, Name, StatementKind};
@@ -58,10 +58,8 @@ pub(super) fn lower(
     let mut types = Types::new(file.incomplete);
     let (globals, global_scope) = globals(file, &mut types, reporter);
     let (signatures, mut inner) = signatures(file, &global_scope, &mut types, reporter);
-    let scopes: FxHashMap<String, Scopes<'_>> = inner
-        .drain()
-        .map(|(name, inner)| (name, Scopes { outer: Some(&global_scope), inner }))
-        .collect();
+    let scopes: FxHashMap<String, Scopes<'_>> =
+        inner.drain().map(|(name, inner)| (name, Scopes { outer: Some(&global_scope), inner })).collect();
     let loose_scopes = Scopes { outer: Some(&global_scope), inner: Scope::default() };
 
     let mut units = Vec::new();
@@ -88,7 +86,8 @@ pub(super) fn lower(
                 start: Some(label.text.clone()),
             },
             Some(name) => {
-                let unit = units.iter().find(|unit| unit.name == *name).expect("the module of a rule has a body");
+                let unit =
+                    units.iter().find(|unit| unit.name == *name).expect("the module of a rule has a body");
                 let name = format!("{name}.{}", label.text);
                 let (at, start) = (label.at.clone(), Some(label.text.clone()));
                 Unit { name, at, start, body: unit.body, signature: unit.signature, scopes: unit.scopes }
@@ -166,7 +165,10 @@ fn signatures(
         let result = match module.result.as_ref().map(|spec| types.base(spec, &mut scopes, reporter)) {
             Some(Some(Base::Scalar(scalar, enumeration))) => Some((scalar, enumeration)),
             Some(Some(Base::Struct(_))) => {
-                reporter.error(module.name.at.clone(), "a module returns a truth value, an integer or an enumeration");
+                reporter.error(
+                    module.name.at.clone(),
+                    "a module returns a truth value, an integer or an enumeration",
+                );
                 None
             }
             _ => None,
@@ -180,7 +182,8 @@ fn signatures(
                 continue;
             }
             if !same_head(known, &signature) {
-                reporter.error(name.at.clone(), format!("`{}` is declared in another way elsewhere", name.text));
+                reporter
+                    .error(name.at.clone(), format!("`{}` is declared in another way elsewhere", name.text));
             }
             if id.is_none() {
                 continue;
@@ -195,7 +198,8 @@ fn signatures(
 
 fn same_head(a: &Signature, b: &Signature) -> bool {
     let types = |signature: &Signature| -> Vec<Vec<(wherefore_program::Type, Option<EnumId>)>> {
-        let shape = |parts: &Vec<Part>| parts.iter().map(|part| (part.ty.clone(), part.enumeration)).collect();
+        let shape =
+            |parts: &Vec<Part>| parts.iter().map(|part| (part.ty.clone(), part.enumeration)).collect();
         signature.parameters.iter().map(shape).collect()
     };
     a.result == b.result && types(a) == types(b)

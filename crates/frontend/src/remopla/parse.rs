@@ -1,8 +1,8 @@
 //! From text to the tree: declarations, modules and statements. After an error, parsing goes on at the next statement.
 
 use super::ast::{
-    Alternative, Assign, At, Body, Bounds, Declaration, Declarator, Expr, ExprKind, File, Module, Name, Quantifier,
-    Rule, Sign, Statement, StatementKind, TypeSpec,
+    Alternative, Assign, At, Body, Bounds, Declaration, Declarator, Expr, ExprKind, File, Module, Name,
+    Quantifier, Rule, Sign, Statement, StatementKind, TypeSpec,
 };
 use crate::diagnostics::Reporter;
 use crate::scan::{Cursor, Lexis, Reported, Token, tokens};
@@ -12,16 +12,16 @@ const MAX_BLOCKS: usize = 200;
 
 const LEXIS: Lexis = Lexis {
     symbols: &[
-        "-->", "->", "::", "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "^^", "''", ":", ";", ",", "(", ")", "[",
-        "]", "{", "}", "<", ">", "=", "!", "&", "|", "^", "+", "-", "*", "/", "%", ".", "'",
+        "-->", "->", "::", "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "^^", "''", ":", ";", ",", "(",
+        ")", "[", "]", "{", "}", "<", ">", "=", "!", "&", "|", "^", "+", "-", "*", "/", "%", ".", "'",
     ],
     braced_names: false,
     hash_comments: true,
 };
 
 const RESERVED: &[&str] = &[
-    "define", "bool", "int", "enum", "struct", "shared", "module", "void", "init", "if", "fi", "do", "od", "else",
-    "break", "goto", "return", "skip", "fork", "undef", "true", "false",
+    "define", "bool", "int", "enum", "struct", "shared", "module", "void", "init", "if", "fi", "do", "od",
+    "else", "break", "goto", "return", "skip", "fork", "undef", "true", "false",
 ];
 
 pub(super) fn parse(text: &str, reporter: &mut Reporter<'_>) -> File {
@@ -103,7 +103,9 @@ impl Parser<'_, '_, '_> {
         loop {
             match self.cursor.peek() {
                 Token::End => return,
-                Token::Name("define" | "shared" | "bool" | "int" | "enum" | "struct" | "module" | "init") => return,
+                Token::Name("define" | "shared" | "bool" | "int" | "enum" | "struct" | "module" | "init") => {
+                    return;
+                }
                 Token::Symbol(";") => {
                     self.cursor.advance();
                     return;
@@ -295,7 +297,8 @@ impl Parser<'_, '_, '_> {
                     break self.cursor.fail(self.reporter, "a statement or the end of a block");
                 }
                 Token::Name("bool" | "int" | "enum" | "struct" | "shared") => {
-                    self.reporter.error(self.cursor.span(), "variables are declared before the first statement");
+                    self.reporter
+                        .error(self.cursor.span(), "variables are declared before the first statement");
                     self.incomplete = true;
                     if self.declaration().is_err() {
                         self.resume();
@@ -324,7 +327,9 @@ impl Parser<'_, '_, '_> {
         loop {
             match self.cursor.peek() {
                 Token::End | Token::Symbol("}" | "::") => return,
-                Token::Name("if" | "fi" | "do" | "od" | "break" | "goto" | "return" | "skip" | "fork" | "module") => {
+                Token::Name(
+                    "if" | "fi" | "do" | "od" | "break" | "goto" | "return" | "skip" | "fork" | "module",
+                ) => {
                     return;
                 }
                 Token::Symbol(";") => {
@@ -345,7 +350,8 @@ impl Parser<'_, '_, '_> {
             self.cursor.advance();
         }
         let start = self.cursor.span().start;
-        let ends = matches!(self.cursor.peek(), Token::Symbol("}" | "::") | Token::Name("fi" | "od") | Token::End);
+        let ends =
+            matches!(self.cursor.peek(), Token::Symbol("}" | "::") | Token::Name("fi" | "od") | Token::End);
         if let (true, Some(label)) = (ends, labels.last()) {
             let at = label.at.clone();
             return Ok(Some(self.numbered(labels, at, StatementKind::Label)));
@@ -430,7 +436,8 @@ impl Parser<'_, '_, '_> {
             }
             "return" => {
                 self.cursor.advance();
-                let ends = matches!(self.cursor.peek(), Token::Symbol(";" | "}" | "::") | Token::Name("fi" | "od"));
+                let ends =
+                    matches!(self.cursor.peek(), Token::Symbol(";" | "}" | "::") | Token::Name("fi" | "od"));
                 Ok(StatementKind::Return(if ends { None } else { Some(self.expr()?) }))
             }
             "fork" => {

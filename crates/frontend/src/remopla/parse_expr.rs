@@ -127,7 +127,11 @@ impl Parser<'_, '_, '_> {
                 let quantifier = self.quantifier()?;
                 let body = self.expr()?;
                 let (at, depth) = (at.start..body.at.end, body.depth + 20);
-                return Ok(Expr { kind: ExprKind::Quantified(Box::new(quantifier), Box::new(body)), at, depth });
+                return Ok(Expr {
+                    kind: ExprKind::Quantified(Box::new(quantifier), Box::new(body)),
+                    at,
+                    depth,
+                });
             }
             Token::Name(_) => {
                 let reference = self.reference()?;

@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 
 use wherefore_program::{
-    Argument, Assignment, Call, Expr, LocationId, LocationKind, Operation, ProcedureId, Type, Var, Variable, When,
+    Argument, Assignment, Call, Expr, LocationId, LocationKind, Operation, ProcedureId, Type, Var, Variable,
+    When,
 };
 
 use super::ast::{Name, Reference, Rule};
@@ -100,7 +101,8 @@ impl<'u> BodyLowering<'u, '_, '_> {
     fn result_count(&self, callee: &Name) -> usize {
         let module = self.world.signatures.get(&callee.text);
         // A label of this module is pushed: the copy returns what the module returns.
-        let signature = module.or(if self.labels.contains_key(&callee.text) { self.unit.signature } else { None });
+        let signature =
+            module.or(if self.labels.contains_key(&callee.text) { self.unit.signature } else { None });
         signature.map_or(0, |signature| usize::from(signature.result.is_some()))
     }
 
@@ -201,10 +203,12 @@ impl Primes for RulePrimes<'_> {
         let entity = match (self.frames, reference.primes) {
             (Frames::Same, 1) => own.or(global).cloned(),
             (Frames::Pop, 1) => global.filter(|_| own.is_none()).cloned(),
-            (Frames::Push(callee), 1) => match callee.and_then(|c| c.scopes.inner.get(name).map(|e| (c, e))) {
-                Some((callee, entity)) => Some(self.handed_over(callee, entity, reference, context)?),
-                None => global.cloned(),
-            },
+            (Frames::Push(callee), 1) => {
+                match callee.and_then(|c| c.scopes.inner.get(name).map(|e| (c, e))) {
+                    Some((callee, entity)) => Some(self.handed_over(callee, entity, reference, context)?),
+                    None => global.cloned(),
+                }
+            }
             (Frames::Push(_), 2) => own.cloned(),
             _ => return context.error(&reference.at, "two primes are for rules that push two symbols"),
         };

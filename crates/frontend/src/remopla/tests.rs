@@ -72,9 +72,21 @@ fn precedence_is_as_documented() {
 #[test]
 fn integers_are_unsigned_and_wrap() {
     for tautology in [
-        "u + 1 != u", "(u + v) - v == u", "u >= 0", "u <= 7", "u * 4 * 2 == 0", "u < 8", "(u << 1) == u + u",
-        "u >> 3 == 0", "(u & v) <= u", "(u | v) >= v", "(u ^ u) == 0", "u == (u / 2) * 2 + u % 2", "u / 1 == u",
-        "!(u > v) == (u <= v)", "(u != v) == !(u == v)",
+        "u + 1 != u",
+        "(u + v) - v == u",
+        "u >= 0",
+        "u <= 7",
+        "u * 4 * 2 == 0",
+        "u < 8",
+        "(u << 1) == u + u",
+        "u >> 3 == 0",
+        "(u & v) <= u",
+        "(u | v) >= v",
+        "(u ^ u) == 0",
+        "u == (u / 2) * 2 + u % 2",
+        "u / 1 == u",
+        "!(u > v) == (u <= v)",
+        "(u != v) == !(u == v)",
     ] {
         assert!(holds_always(tautology), "{tautology}");
     }
@@ -111,7 +123,10 @@ fn defines_are_constants() {
 
 #[test]
 fn default_width_is_defined_or_eight() {
-    assert_eq!(program("define DEFAULT_INT_BITS 5 int x; module void main() {}").globals[0].ty.to_string(), "bits(5)");
+    assert_eq!(
+        program("define DEFAULT_INT_BITS 5 int x; module void main() {}").globals[0].ty.to_string(),
+        "bits(5)"
+    );
     assert_eq!(program("int x; module void main() {}").globals[0].ty.to_string(), "bits(8)");
 }
 
@@ -130,7 +145,11 @@ fn parallel_assignment_reads_the_old_state() {
 fn undef_is_any_value_and_different_any_other() {
     assert_eq!(at_end("x = undef;"), set([[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]]));
     assert_eq!(at_end("x != 2, y = 1;"), set([[0, 1, 0], [1, 1, 0], [3, 1, 0]]));
-    assert_eq!(at_end("x = 1; x != x + 1;"), set([[0, 0, 0], [1, 0, 0], [3, 0, 0]]), "the value is the old one");
+    assert_eq!(
+        at_end("x = 1; x != x + 1;"),
+        set([[0, 0, 0], [1, 0, 0], [3, 0, 0]]),
+        "the value is the old one"
+    );
     assert_eq!(at_end("b != b;"), set([[0, 0, 1]]));
 }
 
@@ -162,15 +181,28 @@ fn an_index_outside_can_be_made_an_error() {
         fails(&p.with_bounds_checks())
     };
     for wrong in [
-        "f[i] = true;", "f[0] = f[i];", "skip (f[i]);", "if :: i < 3 && f[i] -> skip; :: else -> skip; fi",
-        "g[i][0] = false;", "g[1][i] = undef;", "h(i), f[i] = true;", "do :: f[2] -> break; od", "f[i] != true;",
-        "if :: f[0] || f[i] -> skip; fi", "g[2][i / 2 + i / 3] = true;",
+        "f[i] = true;",
+        "f[0] = f[i];",
+        "skip (f[i]);",
+        "if :: i < 3 && f[i] -> skip; :: else -> skip; fi",
+        "g[i][0] = false;",
+        "g[1][i] = undef;",
+        "h(i), f[i] = true;",
+        "do :: f[2] -> break; od",
+        "f[i] != true;",
+        "if :: f[0] || f[i] -> skip; fi",
+        "g[2][i / 2 + i / 3] = true;",
     ] {
         assert!(check(wrong), "{wrong}");
     }
     for right in [
-        "f[1] = true;", "if :: i < 2 && f[i] -> skip; :: else -> skip; fi", "g[1][1] = f[0];", "skip (i > 1 || f[i]);",
-        "skip (i < 2); f[i] = true;", "g[i % 2 + 1][i / 2] = false;", "h(i);",
+        "f[1] = true;",
+        "if :: i < 2 && f[i] -> skip; :: else -> skip; fi",
+        "g[1][1] = f[0];",
+        "skip (i > 1 || f[i]);",
+        "skip (i < 2); f[i] = true;",
+        "g[i % 2 + 1][i / 2] = false;",
+        "h(i);",
     ] {
         assert!(!check(right), "{right}");
     }
@@ -251,7 +283,10 @@ fn quantified_assignments_set_all_or_some() {
 #[test]
 fn quantified_conditions_ask_all_or_some() {
     for tautology in [
-        "(A i (0,7) u != i) == false", "E i (0,7) u == i", "A i (0,3) E j (i,3) j >= i", "A i (1,0) false",
+        "(A i (0,7) u != i) == false",
+        "E i (0,7) u == i",
+        "A i (0,3) E j (i,3) j >= i",
+        "A i (1,0) false",
         "!(E i (1,0) true)",
     ] {
         assert!(holds_always(tautology), "{tautology}");
@@ -261,7 +296,9 @@ fn quantified_conditions_ask_all_or_some() {
 #[test]
 fn calls_return_values_and_take_assignments_along() {
     let f = "int x(2), y(2), z(4); module int(2) f(int a(2)) { F: y = y + 1; return a + 1; }";
-    let p = program(&format!("{f} module void main() {{ x = 1, y = 0; x = f(x), y = x + 1; L: z = f(3); M: f(undef); }}"));
+    let p = program(&format!(
+        "{f} module void main() {{ x = 1, y = 0; x = f(x), y = x + 1; L: z = f(3); M: f(undef); }}"
+    ));
     assert_eq!(values(&p, "L", &["x", "y"]), set([[2, 3]]));
     assert_eq!(values(&p, "M", &["z"]), set([[0]]), "the result has two bits");
     assert!(values(&p, "F", &["y"]).contains(&vec![2]), "the callee sees what is assigned with the call");
@@ -286,7 +323,10 @@ fn skip_with_a_condition_blocks() {
 
 #[test]
 fn open_guards_are_chosen_freely_and_closed_ones_block() {
-    assert_eq!(at_end("if :: true -> x = 1; :: x == 0 -> x = 2; :: x == 1 -> x = 3; fi"), set([[1, 0, 0], [2, 0, 0]]));
+    assert_eq!(
+        at_end("if :: true -> x = 1; :: x == 0 -> x = 2; :: x == 1 -> x = 3; fi"),
+        set([[1, 0, 0], [2, 0, 0]])
+    );
     assert_eq!(at_end("if :: x == 1 -> y = 1; fi"), set::<0, 3>([]));
     assert_eq!(at_end("if :: x == 1 -> y = 1; :: else -> y = 2; fi"), set([[0, 2, 0]]));
     assert_eq!(at_end("if :: else -> y = 2 :: x == 0 -> y = 3 fi;"), set([[0, 3, 0]]));
@@ -294,13 +334,17 @@ fn open_guards_are_chosen_freely_and_closed_ones_block() {
     assert_eq!(at_end("do :: x < 3 -> x = x + 1; od"), set::<0, 3>([]), "none open");
     let nested = "do :: true -> do :: true -> break; od x = 1; break; od;";
     assert_eq!(at_end(nested), set([[1, 0, 0]]), "break leaves the inner loop");
-    assert_eq!(at_end("x = undef; do :: x != 0 -> break; :: else -> x = 1; od"), set([[1, 0, 0], [2, 0, 0], [3, 0, 0]]));
+    assert_eq!(
+        at_end("x = undef; do :: x != 0 -> break; :: else -> x = 1; od"),
+        set([[1, 0, 0], [2, 0, 0], [3, 0, 0]])
+    );
 }
 
 #[test]
 fn goto_return_and_the_end() {
     assert_eq!(at_end("goto m; x = 1; m: y = 1;"), set([[0, 1, 0]]));
-    let p = program("int x(2); module void f() { x = 1; return; x = 2; } module void main() { f(); L: skip; }");
+    let p =
+        program("int x(2); module void f() { x = 1; return; x = 2; } module void main() { f(); L: skip; }");
     assert_eq!(values(&p, "L", &["x"]), set([[1]]));
     let p = program("int x(2); module int(2) f() { skip; } module void main() { x = f(); L: skip; }");
     assert_eq!(values(&p, "L", &["x"]), set::<0, 1>([]), "only a void module returns at its end");
@@ -310,7 +354,9 @@ fn goto_return_and_the_end() {
 
 #[test]
 fn init_says_where_to_start() {
-    let p = program("int x(2); init first; module void first() { x = 1; L: skip; } module void main() { M: skip; }");
+    let p = program(
+        "int x(2); init first; module void first() { x = 1; L: skip; } module void main() { M: skip; }",
+    );
     assert_eq!(values(&p, "L", &["x"]), set([[1]]));
     assert!(values(&p, "M", &["x"]).is_empty());
     let two = "int x(2); init a b; module void a() { x = 1; } module void b() { L: x = x + 1; M: skip; }";
@@ -328,7 +374,9 @@ fn rules_are_edges_between_labels() {
     assert_eq!(values(&p, "L", &["x", "y"]), set([[2, 2]]), "what is not primed keeps its value");
     let p = program(&format!("{head} q <a> --> q <L> (x' > x && y == 2) L: skip; }}"));
     assert_eq!(values(&p, "L", &["x", "y"]), set([[2, 2], [3, 2]]));
-    let p = program(&format!("{head} q <a> --> q <new> q <new> --> q <L> (x == 0) q <new> --> q <M> L: M: skip; }}"));
+    let p = program(&format!(
+        "{head} q <a> --> q <new> q <new> --> q <L> (x == 0) q <new> --> q <M> L: M: skip; }}"
+    ));
     assert_eq!(values(&p, "L", &["x"]), set([[1]]), "a symbol may be known to rules only");
 }
 
@@ -349,7 +397,11 @@ fn rules_call_and_return() {
            d: x = x + l; return;
            L: skip; }",
     );
-    assert_eq!(values(&p, "L", &["x", "l"]), set([[3, 0]]), "a label of the module is called with variables of its own");
+    assert_eq!(
+        values(&p, "L", &["x", "l"]),
+        set([[3, 0]]),
+        "a label of the module is called with variables of its own"
+    );
 }
 
 #[test]
@@ -390,7 +442,9 @@ fn comments_are_skipped() {
 
 #[test]
 fn every_statement_is_a_location_on_its_line() {
-    let p = program("module void main()\n{\nskip;\nif\n:: true ->\nskip;\n:: else ->\nreturn;\nfi;\nx:\nskip;\ny:\n}");
+    let p = program(
+        "module void main()\n{\nskip;\nif\n:: true ->\nskip;\n:: else ->\nreturn;\nfi;\nx:\nskip;\ny:\n}",
+    );
     let lines: Vec<_> = p.nodes().filter_map(|node| p.line(node)).collect();
     assert_eq!(lines, [3, 4, 6, 8, 11, 13]);
     let end = p.labelled("y").next().unwrap();
@@ -476,7 +530,10 @@ fn mistakes_are_named() {
         ("A i (0,1) x = i;", "one variable is assigned twice"),
         ("A i (0, x) a[i] = 0;", "a constant is needed here"),
         ("A i (0, 99999999) a[i] = 0;", "the range is too large"),
-        ("A i (0,99999) A j (0,99) a[i] = j;", "the statement is too large once its quantifiers are written out"),
+        (
+            "A i (0,99999) A j (0,99) a[i] = j;",
+            "the statement is too large once its quantifiers are written out",
+        ),
         ("A i (0,20) E j (0,1) a[j] = i;", "there are too many ways to choose for `E`"),
     ] {
         let found = errors(&format!("{head} {statement} }}"));

@@ -133,7 +133,9 @@ impl Context<'_, '_, '_> {
         match &expr.kind {
             ExprKind::Number(value) => Some(Value::Number(i128::from(*value))),
             ExprKind::Bool(value) => Some(Value::Bool(Expr::bool(*value))),
-            ExprKind::Undef => self.error(&expr.at, "`undef` stands alone on the right of `=`, or is an argument"),
+            ExprKind::Undef => {
+                self.error(&expr.at, "`undef` stands alone on the right of `=`, or is an argument")
+            }
             ExprKind::Reference(reference) if reference.primes > 0 => primes.primed(reference, self),
             ExprKind::Reference(reference) => self.read(reference, primes),
             ExprKind::Not(inner) => Some(Value::Bool(self.bool(inner, primes)?.not())),
@@ -219,7 +221,9 @@ impl Context<'_, '_, '_> {
         let name = &reference.name.text;
         let mut indices = self.indices(&reference.indices, primes)?;
         match entity {
-            Entity::Constant(_) | Entity::EnumValue(..) => self.error(at, format!("`{name}` is not a variable")),
+            Entity::Constant(_) | Entity::EnumValue(..) => {
+                self.error(at, format!("`{name}` is not a variable"))
+            }
             Entity::Variable(part) => {
                 if let Some((field, _)) = &reference.field {
                     return self.error(&field.at, format!("`{name}` is not a structure"));
@@ -229,11 +233,13 @@ impl Context<'_, '_, '_> {
             Entity::Struct { fields, dimensions } => {
                 let whole = indices.is_empty() && reference.field.is_none();
                 if !whole && indices.len() != *dimensions {
-                    return self.error(at, format!("`{name}` needs {dimensions} indices, not {}", indices.len()));
+                    return self
+                        .error(at, format!("`{name}` needs {dimensions} indices, not {}", indices.len()));
                 }
                 let Some((field, inner)) = &reference.field else {
-                    let select = |(_, part): &(String, Part)| {
-                        Selected { part: part.clone(), indices: indices.clone() }
+                    let select = |(_, part): &(String, Part)| Selected {
+                        part: part.clone(),
+                        indices: indices.clone(),
                     };
                     return Some(fields.iter().map(select).collect());
                 };
@@ -371,7 +377,9 @@ impl Context<'_, '_, '_> {
 /// The value of a cell.
 pub(super) fn cell_value(cell: &Selected, when: When) -> Value {
     match cell.part.ty {
-        Type::Scalar(Scalar::Bool) | Type::Array { element: Scalar::Bool, .. } => Value::Bool(cell.read(when)),
+        Type::Scalar(Scalar::Bool) | Type::Array { element: Scalar::Bool, .. } => {
+            Value::Bool(cell.read(when))
+        }
         _ => Value::Bits(cell.read(when), cell.part.enumeration),
     }
 }
