@@ -223,7 +223,8 @@ impl Checker<'_> {
             }
             ExprKind::Extract { value, low } => {
                 bits(ty)?;
-                ensure(low + ty.width() <= value.ty.width(), "bits are taken from outside a value")?;
+                let inside = low.checked_add(ty.width()).is_some_and(|end| end <= value.ty.width());
+                ensure(inside, "bits are taken from outside a value")?;
                 same(value)
             }
             ExprKind::IfThenElse(condition, then, otherwise) => {

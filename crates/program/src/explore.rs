@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::expression::Var;
 use crate::interpret::{Extent, Interpreter, State};
@@ -78,7 +78,7 @@ pub enum Runs {
 /// ```
 pub struct Exploration<'a> {
     interpreter: Interpreter<'a>,
-    targets: Vec<ErrorSite>,
+    targets: FxHashSet<Node>,
     states: Vec<State>,
     /// For each state but the first ones, the step that found it.
     parents: Vec<Option<(u32, EdgeRef)>>,
@@ -91,7 +91,7 @@ pub struct Exploration<'a> {
 pub fn explore<'a>(program: &'a Program, targets: &[ErrorSite], limits: ExploreLimits) -> Exploration<'a> {
     let mut search = Exploration {
         interpreter: Interpreter::new(program),
-        targets: targets.to_vec(),
+        targets: targets.iter().map(|target| target.node).collect(),
         states: Vec::new(),
         parents: Vec::new(),
         steps: Vec::new(),
@@ -146,7 +146,7 @@ impl<'a> Exploration<'a> {
     }
 
     fn is_error(&self, state: &State) -> bool {
-        state.node().is_some_and(|node| self.targets.iter().any(|target| target.node == node))
+        state.node().is_some_and(|node| self.targets.contains(&node))
     }
 
     /// Marks every state from which an error can be reached, errors included.

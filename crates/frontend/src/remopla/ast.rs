@@ -83,11 +83,22 @@ pub(super) struct Statement {
 }
 
 pub(super) enum StatementKind {
+    /// A label before the end of a block.
     Label,
+    /// A label before a rule: only rules lead on from there.
+    Rules,
     Skip(Option<Expr>),
     Assign(Vec<Assign>),
-    Call { target: Option<Reference>, callee: Name, arguments: Vec<Expr>, with: Vec<Assign> },
-    Fork { callee: Name, arguments: Vec<Expr> },
+    Call {
+        target: Option<Reference>,
+        callee: Name,
+        arguments: Vec<Expr>,
+        with: Vec<Assign>,
+    },
+    Fork {
+        callee: Name,
+        arguments: Vec<Expr>,
+    },
     If(Vec<Alternative>),
     Do(Vec<Alternative>),
     Break,

@@ -81,7 +81,7 @@ impl<'u, 'r, 't> BodyLowering<'u, 'r, 't> {
     fn place(&mut self, statements: &[Statement]) {
         for statement in statements {
             let kind = match &statement.kind {
-                StatementKind::Label => LocationKind::Label,
+                StatementKind::Label | StatementKind::Rules => LocationKind::Label,
                 StatementKind::If(_) | StatementKind::Do(_) => LocationKind::Branch,
                 StatementKind::Call { .. } => LocationKind::Call,
                 StatementKind::Return(_) => LocationKind::Return,
@@ -121,6 +121,7 @@ impl<'u, 'r, 't> BodyLowering<'u, 'r, 't> {
         let here = span(&statement.at);
         let operations = match &statement.kind {
             StatementKind::Label | StatementKind::Skip(None) => vec![Operation::Skip],
+            StatementKind::Rules => return Some(()),
             StatementKind::Skip(Some(condition)) => {
                 vec![Operation::Assume(self.context().bool(condition, &mut NoPrimes)?)]
             }

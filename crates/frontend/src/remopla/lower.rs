@@ -300,9 +300,6 @@ fn start(
     }
     let first = symbols.first()?.1;
     let mut builder = ProcedureBuilder::new("init", first);
-    if world.signatures.contains_key("init") {
-        return None;
-    }
     let locations: Vec<_> = symbols.iter().map(|(_, at)| builder.location(*at, LocationKind::Call)).collect();
     let end = builder.location(symbols.last()?.1, LocationKind::End);
     for (i, (callee, at)) in symbols.iter().enumerate() {

@@ -72,7 +72,12 @@ impl Parser<'_, '_, '_> {
                 "shared" | "bool" | "int" | "enum" | "struct" => {
                     self.declaration().map(|declaration| file.globals.push(declaration))
                 }
-                "init" => self.init().map(|init| file.init = init),
+                "init" => {
+                    if !file.init.is_empty() {
+                        self.reporter.error(self.cursor.span(), "there is another `init`");
+                    }
+                    self.init().map(|init| file.init = init)
+                }
                 "module" => self.module().map(|module| file.modules.push(module)),
                 _ => {
                     self.count = loose_count;
@@ -362,7 +367,7 @@ impl Parser<'_, '_, '_> {
             self.cursor.eat_symbol(";");
             let Some(label) = labels.last() else { return Ok(None) };
             let at = label.at.clone();
-            return Ok(Some(self.numbered(labels, at, StatementKind::Label)));
+            return Ok(Some(self.numbered(labels, at, StatementKind::Rules)));
         }
         let id = self.count;
         self.count += 1;

@@ -284,6 +284,7 @@ fn quantified_assignments_set_all_or_some() {
 fn quantified_conditions_ask_all_or_some() {
     for tautology in [
         "(A i (0,7) u != i) == false",
+        "A i (0,2) E j (i + 1, 7 - i) j > i && j == i + 1",
         "E i (0,7) u == i",
         "A i (0,3) E j (i,3) j >= i",
         "A i (1,0) false",
@@ -372,6 +373,10 @@ fn rules_are_edges_between_labels() {
     let head = "int x(2), y(2); module void main() { x = 1, y = 2; goto a; a: skip (false);";
     let p = program(&format!("{head} q <a> --> q <L> \"step\" (x' == x + 1) L: skip; }}"));
     assert_eq!(values(&p, "L", &["x", "y"]), set([[2, 2]]), "what is not primed keeps its value");
+    let p = program(
+        "int x(2); module void main() { x = 1; a: q <a> --> q <b> (x' == x + 1) x = 0; b: L: skip; }",
+    );
+    assert_eq!(values(&p, "L", &["x"]), set([[2]]), "a label before a rule is a point of the flow");
     let p = program(&format!("{head} q <a> --> q <L> (x' > x && y == 2) L: skip; }}"));
     assert_eq!(values(&p, "L", &["x", "y"]), set([[2, 2], [3, 2]]));
     let p = program(&format!(
@@ -560,6 +565,7 @@ fn mistakes_in_declarations_are_named() {
         ("module void f() {} module void f() {}", "there is another module `f`"),
         ("define DEFAULT_INT_BITS 0", "a width is between 1 and 64"),
         ("init nowhere;", "there is no module `nowhere`"),
+        ("init main; init main;", "there is another `init`"),
     ] {
         let found = errors(&format!("{text} module void main() {{ skip; }}"));
         assert!(found.len() == 1 && found[0].ends_with(message), "{text}: {found:?}");

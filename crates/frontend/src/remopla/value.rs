@@ -6,7 +6,7 @@
 use wherefore_program::{BinaryOp, Expr, Scalar, Target, Type, When};
 
 use super::ast::{self, At, ExprKind, Kind, Operator, Quantifier, Reference};
-use super::declare::{Entity, EnumId, Part, Scopes, Types, constant, fold, width_of};
+use super::declare::{Entity, EnumId, Part, Scopes, Types, fold, width_of};
 use crate::diagnostics::Reporter;
 
 /// More parts than this in one statement, after quantifiers are written out, are refused.
@@ -107,14 +107,12 @@ impl Context<'_, '_, '_> {
         Some(low..=high)
     }
 
+    /// A constant, in which variables of outer quantifiers may occur.
     fn constant(&mut self, expr: &ast::Expr) -> Option<u64> {
-        // A bound of an inner quantifier may use the variables of outer ones.
-        if let ExprKind::Reference(reference) = &expr.kind {
-            if let Some(value) = self.bound_value(&reference.name.text).filter(|_| reference.is_name()) {
-                return Some(value);
-            }
+        match self.value(expr, &mut NoPrimes)? {
+            Value::Number(value) => self.fits(value, &expr.at),
+            _ => self.error(&expr.at, "a constant is needed here"),
         }
-        constant(expr, self.scopes, self.reporter)
     }
 
     fn bound_value(&self, name: &str) -> Option<u64> {
