@@ -231,7 +231,14 @@ impl Parser<'_, '_, '_> {
                         self.declaration(&mut Vec::new());
                         continue;
                     }
-                    break self.cursor.fail(self.reporter, &expected);
+                    let failed = self.cursor.fail(self.reporter, &expected);
+                    if self.blocks == 1 && matches!(word, "fi" | "od" | "else" | "elsif") {
+                        // Nothing is open that it could close: it is left out.
+                        self.cursor.advance();
+                        self.cursor.eat_symbol(";");
+                        continue;
+                    }
+                    break failed;
                 }
             } else if self.cursor.peek() == Token::End {
                 break self.cursor.fail(self.reporter, &format!("`{}`", stops.join("` or `")));
@@ -305,9 +312,8 @@ impl Parser<'_, '_, '_> {
 
     fn compound(&mut self, id: usize, start: usize) -> Parsed<(StatementKind, At)> {
         if self.cursor.eat_word("while") {
-            let condition = self.expr()?;
-            let at = start..self.cursor.last_end();
-            self.cursor.expect_word(self.reporter, "do")?;
+            let (condition, end) = self.condition("do")?;
+            let at = start..end;
             let body = self.statements_until(&["od"])?;
             self.cursor.expect_word(self.reporter, "od")?;
             return Ok((StatementKind::While { condition, body }, at));
@@ -315,9 +321,8 @@ impl Parser<'_, '_, '_> {
         let (mut parts, mut id, mut start) = (Vec::new(), id, start);
         loop {
             self.cursor.advance();
-            let condition = self.expr()?;
-            let at = start..self.cursor.last_end();
-            self.cursor.expect_word(self.reporter, "then")?;
+            let (condition, end) = self.condition("then")?;
+            let at = start..end;
             let then = self.statements_until(&["elsif", "else", "fi"])?;
             parts.push(Part { id, at, condition, then });
             if !self.cursor.is_word("elsif") {
@@ -332,6 +337,31 @@ impl Parser<'_, '_, '_> {
         self.cursor.expect_word(self.reporter, "fi")?;
         let at = parts[0].at.clone();
         Ok((StatementKind::If { parts, otherwise }, at))
+    }
+
+    /// A condition and where it ends, with the word behind it. If only the condition is wrong, the block that follows is
+    /// read all the same.
+    fn condition(&mut self, word: &str) -> Parsed<(Expr, usize)> {
+        let parsed = self.expr().and_then(|condition| {
+            let end = self.cursor.last_end();
+            self.cursor.expect_word(self.reporter, word).map(|()| (condition, end))
+        });
+        if parsed.is_ok() {
+            return parsed;
+        }
+        loop {
+            match self.cursor.peek() {
+                Token::Name(next) if next == word => {
+                    self.cursor.advance();
+                    return Ok((Expr::leaf(ExprKind::Choice), self.cursor.last_end()));
+                }
+                Token::Name(next) if RESUME.contains(&next) => return Err(Reported),
+                Token::End | Token::Symbol(";" | ":=") => return Err(Reported),
+                _ => {
+                    self.cursor.advance();
+                }
+            }
+        }
     }
 
     fn simple(&mut self) -> Parsed<StatementKind> {

@@ -351,6 +351,22 @@ fn numbers_of_arguments_results_and_values_must_agree() {
 }
 
 #[test]
+fn a_broken_condition_or_a_stray_word_does_not_hide_what_follows() {
+    let text = "void main() begin\nif (a then\nx := T;\nfi;\nwhile ! do y := T; od;\nfi;\nz := T;\nend";
+    assert_eq!(
+        errors(text),
+        [
+            "2:7: expected `)`, found `then`",
+            "3:1: `x` is not declared",
+            "5:9: expected an expression, found `do`",
+            "5:12: `y` is not declared",
+            "6:1: expected a statement or `end`, found `fi`",
+            "7:1: `z` is not declared",
+        ]
+    );
+}
+
+#[test]
 fn a_broken_declaration_does_not_make_names_unknown() {
     assert_eq!(errors("decl a b; void main() begin a := b; end"), ["1:8: expected `;`, found `b`"]);
 }

@@ -239,7 +239,7 @@ impl<'u, 'r, 't> BodyLowering<'u, 'r, 't> {
         let mut failed = false;
         for assign in assigns {
             match expand(&mut context, assign, 0) {
-                Some(more) => alternatives = product(&mut context, &alternatives, &more, at)?,
+                Some(more) => alternatives = product(&mut context, alternatives, &more, at)?,
                 None => failed = true,
             }
         }
@@ -411,29 +411,29 @@ fn expand(context: &mut Context<'_, '_, '_>, assign: &Assign, depth: usize) -> O
         context.bound.pop();
         let more = more?;
         match quantifier.kind {
-            Kind::All => alternatives = product(context, &alternatives, &more, &assign.target.at)?,
+            Kind::All => alternatives = product(context, alternatives, &more, &assign.target.at)?,
             Kind::Some => alternatives.extend(more),
         }
     }
     Some(alternatives)
 }
 
+/// Every way of the left with every way of the right.
 fn product(
     context: &mut Context<'_, '_, '_>,
-    left: &[Vec<Piece>],
+    mut left: Vec<Vec<Piece>>,
     right: &[Vec<Piece>],
     at: &At,
 ) -> Option<Vec<Vec<Piece>>> {
     if left.len().saturating_mul(right.len()) > MAX_ALTERNATIVES {
         return context.error(at, "there are too many ways to choose for `E`");
     }
-    let mut both = Vec::new();
-    for first in left {
-        for second in right {
-            both.push(first.iter().chain(second).cloned().collect());
-        }
+    if let [only] = right {
+        left.iter_mut().for_each(|pieces| pieces.extend_from_slice(only));
+        return Some(left);
     }
-    Some(both)
+    let both = left.iter().flat_map(|first| right.iter().map(move |second| [&first[..], second].concat()));
+    Some(both.collect())
 }
 
 /// The cells that an assignment without quantifiers sets.

@@ -276,6 +276,13 @@ impl Parser<'_, '_, '_> {
         self.count = 0;
         self.rules = Vec::new();
         let mut statements = self.statements()?;
+        while matches!(self.cursor.peek(), Token::Name("fi" | "od") | Token::Symbol("::")) {
+            // Nothing is open that it could close: it is left out.
+            let _ = self.cursor.fail::<()>(self.reporter, "a statement or `}`");
+            self.cursor.advance();
+            self.cursor.eat_symbol(";");
+            statements.extend(self.statements()?);
+        }
         let end = self.cursor.span();
         self.symbol("}")?;
         let mut end_labels = Vec::new();
@@ -403,9 +410,8 @@ impl Parser<'_, '_, '_> {
         while self.cursor.is_symbol("::") {
             self.cursor.advance();
             let start = self.cursor.span().start;
-            let guard = if self.cursor.eat_word("else") { None } else { Some(self.expr()?) };
-            let at = start..self.cursor.last_end();
-            self.symbol("->")?;
+            let (guard, end) = self.guard()?;
+            let at = start..end;
             let body = self.statements()?;
             alternatives.push(Alternative { guard, at, body });
         }
@@ -414,6 +420,35 @@ impl Parser<'_, '_, '_> {
         }
         self.cursor.expect_word(self.reporter, if is_if { "fi" } else { "od" })?;
         Ok(if is_if { StatementKind::If(alternatives) } else { StatementKind::Do(alternatives) })
+    }
+
+    /// A guard, none for `else`, and where it ends, with the arrow behind it. If only the guard is wrong, what it guards
+    /// is read all the same.
+    fn guard(&mut self) -> Parsed<(Option<Expr>, usize)> {
+        let guard = if self.cursor.eat_word("else") { Ok(None) } else { self.expr().map(Some) };
+        let parsed = guard.and_then(|guard| {
+            let end = self.cursor.last_end();
+            self.symbol("->").map(|()| (guard, end))
+        });
+        if parsed.is_ok() {
+            return parsed;
+        }
+        loop {
+            match self.cursor.peek() {
+                Token::Symbol("->") => {
+                    self.cursor.advance();
+                    let at = self.cursor.last_end();
+                    return Ok((Some(Self::leaf(ExprKind::Bool(true), at..at)), at));
+                }
+                Token::End | Token::Symbol(";" | "::" | "}" | "=") => return Err(Reported),
+                Token::Name("if" | "fi" | "do" | "od" | "goto" | "return" | "skip" | "break" | "module") => {
+                    return Err(Reported);
+                }
+                _ => {
+                    self.cursor.advance();
+                }
+            }
+        }
     }
 
     fn simple(&mut self) -> Parsed<StatementKind> {

@@ -491,6 +491,22 @@ fn several_errors_are_reported_in_order() {
 }
 
 #[test]
+fn a_broken_guard_or_a_stray_word_does_not_hide_what_follows() {
+    let text = "module void main() {\nif :: x > -> x = 1; :: else y -> z = 1; fi\nod;\nw = 1;\n}";
+    assert_eq!(
+        errors(text),
+        [
+            "2:11: expected an expression, found `->`",
+            "2:14: `x` is not declared",
+            "2:29: expected `->`, found `y`",
+            "2:34: `z` is not declared",
+            "3:1: expected a statement or `}`, found `od`",
+            "4:1: `w` is not declared",
+        ]
+    );
+}
+
+#[test]
 fn mistakes_are_named() {
     let head = "define N 2 int x(2), a[2](2); bool b; enum e { r, g } c; struct s { int l(2); } t;
                 module int(2) f(int p(2)) { return p; } module int(2) declared(); module void h(int a[2](2)) { }
