@@ -225,6 +225,8 @@ pub fn binary(op: BinaryOp, a: u64, b: u64, ty: Scalar) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -244,6 +246,67 @@ mod tests {
         assert_eq!(unary(UnaryOp::BitNot, 1, eight), 254);
         assert_eq!(binary(BinaryOp::SDiv, i64::MIN as u64, u64::MAX, Scalar::Bits(64)), i64::MIN as u64);
         assert_eq!(binary(BinaryOp::Sub, 0, 1, Scalar::Bits(64)), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn operations_agree_with_wide_integers(a: u64, b: u64, small in 0_u64..80, width in 1_u32..=64) {
+            let ty = Scalar::Bits(width);
+            let (a, modulus) = (a & ty.max(), 1_i128 << width);
+            let to_signed = |v: u64| {
+                let v = i128::from(v);
+                if v >= modulus / 2 { v - modulus } else { v }
+            };
+            let wrap = |v: i128| v.rem_euclid(modulus) as u64;
+            for b in [b & ty.max(), small & ty.max()] {
+                let (ua, ub, sa, sb) = (i128::from(a), i128::from(b), to_signed(a), to_signed(b));
+                let shift = |v: i128| if ub >= i128::from(width) { 0 } else { v };
+                prop_assert_eq!(binary(BinaryOp::Add, a, b, ty), wrap(ua + ub));
+                prop_assert_eq!(binary(BinaryOp::Sub, a, b, ty), wrap(ua - ub));
+                prop_assert_eq!(binary(BinaryOp::Mul, a, b, ty), wrap(sa * sb));
+                prop_assert_eq!(binary(BinaryOp::ULt, a, b, ty), u64::from(ua < ub));
+                prop_assert_eq!(binary(BinaryOp::ULe, a, b, ty), u64::from(ua <= ub));
+                prop_assert_eq!(binary(BinaryOp::SLt, a, b, ty), u64::from(sa < sb));
+                prop_assert_eq!(binary(BinaryOp::SLe, a, b, ty), u64::from(sa <= sb));
+                prop_assert_eq!(binary(BinaryOp::Shl, a, b, ty), wrap(shift(ua << ub.min(63))));
+                prop_assert_eq!(binary(BinaryOp::LShr, a, b, ty), wrap(shift(ua >> ub.min(63))));
+                prop_assert_eq!(binary(BinaryOp::AShr, a, b, ty), wrap(sa >> ub.min(63)));
+                if b != 0 {
+                    prop_assert_eq!(binary(BinaryOp::UDiv, a, b, ty), wrap(ua / ub));
+                    prop_assert_eq!(binary(BinaryOp::URem, a, b, ty), wrap(ua % ub));
+                    prop_assert_eq!(binary(BinaryOp::SDiv, a, b, ty), wrap(sa / sb));
+                    prop_assert_eq!(binary(BinaryOp::SRem, a, b, ty), wrap(sa % sb));
+                }
+            }
+            prop_assert_eq!(unary(UnaryOp::Neg, a, ty), wrap(-i128::from(a)));
+            prop_assert_eq!(unary(UnaryOp::BitNot, a, ty), wrap(-1 - i128::from(a)));
+        }
+    }
+
+    #[test]
+    fn widths_change_by_zeros_signs_and_cuts() {
+        let program = Program { sources: vec![], globals: vec![], procedures: vec![], entry: ProcedureId(0) };
+        let layout = Layout::new(&program);
+        let now = Store { globals: &[], locals: &[] };
+        let scope = Scope { program: &program, layout: &layout, procedure: ProcedureId(0), now, next: None };
+        let value = |kind, width| {
+            let expr = Expr { kind, ty: Scalar::Bits(width) };
+            scope.value(&expr, &mut Odometer::default()).unwrap()
+        };
+        let twelve = || Box::new(Expr::constant(12, Scalar::Bits(4)));
+        assert_eq!(value(ExprKind::ZeroExtend(twelve()), 8), 12);
+        assert_eq!(value(ExprKind::SignExtend(twelve()), 8), 0xfc);
+        assert_eq!(value(ExprKind::ZeroExtend(twelve()), 3), 4);
+        assert_eq!(value(ExprKind::SignExtend(twelve()), 3), 4);
+        assert_eq!(value(ExprKind::Extract { value: twelve(), low: 2 }, 2), 3);
+        let pick = |holds| {
+            ExprKind::IfThenElse(
+                Box::new(Expr::bool(holds)),
+                twelve(),
+                Box::new(Expr::constant(1, Scalar::Bits(4))),
+            )
+        };
+        assert_eq!((value(pick(true), 4), value(pick(false), 4)), (12, 1));
     }
 
     #[test]
