@@ -228,6 +228,13 @@ fn corpus(extension: &str) -> Vec<String> {
         }
     };
     texts.push(every_construct.to_owned());
+    if extension == "rem" {
+        let rules = "bool g; int x(2); init s main; module void main() { int l(2); a: q <a> --> q <f b> (l'' == 1 && g')
+                     q <a> --> q <c main> b: return; c: skip; }
+                     q <s> --> q <f r> (g' == true) q <f> --> q <f t> \"again\" (g) q <f> --> q <> (x' > x)
+                     q <r> --> q <error> (!g) q <b> --> q <c> (l' == l + 1) q <t> --> q <>";
+        texts.push(rules.to_owned());
+    }
     texts
 }
 

@@ -151,6 +151,13 @@ pub(super) struct Rule {
     pub(super) at: At,
 }
 
+impl Rule {
+    /// The symbols that are in one frame: where the rule starts, and where that frame goes on.
+    pub(super) fn here(&self) -> impl Iterator<Item = &Name> {
+        std::iter::once(&self.from).chain(self.to.last())
+    }
+}
+
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
     pub(super) at: At,

@@ -8,9 +8,10 @@ use wherefore_program::{
     Scalar, SourceFile, Var, Variable,
 };
 
-use super::ast::{self, Body, Name, StatementKind};
+use super::ast::{self, Body, Name, Rule};
 use super::body::BodyLowering;
 use super::declare::{Base, Entity, EnumId, Part, Scope, Scopes, Types, constant, span};
+use super::symbols::{Shares, copies_wanted, symbols};
 use crate::diagnostics::Reporter;
 
 /// A module, or the loose statements, or a copy of one of them that starts elsewhere.
@@ -18,6 +19,8 @@ pub(super) struct Unit<'a> {
     pub(super) name: String,
     pub(super) at: ast::At,
     pub(super) body: &'a Body,
+    /// The raw rules between its labels.
+    pub(super) rules: Vec<&'a Rule>,
     /// None for loose statements.
     pub(super) signature: Option<&'a Signature>,
     pub(super) scopes: &'a Scopes<'a>,
@@ -62,18 +65,20 @@ pub(super) fn lower(
         inner.drain().map(|(name, inner)| (name, Scopes { outer: Some(&global_scope), inner })).collect();
     let loose_scopes = Scopes { outer: Some(&global_scope), inner: Scope::default() };
 
-    let mut units = Vec::new();
-    for module in &file.modules {
+    let shares = Shares::new(file, reporter);
+    let mut units: Vec<Unit<'_>> = Vec::new();
+    for (module, rules) in file.modules.iter().zip(&shares.modules) {
         let signature = &signatures[&module.name.text];
         if let Some(body) = module.body.as_ref().filter(|_| signature.name.at == module.name.at) {
             let (name, at) = (module.name.text.clone(), module.name.at.clone());
             let scopes = &scopes[&module.name.text];
-            units.push(Unit { name, at, body, signature: Some(signature), scopes, start: None });
+            let rules = rules.clone();
+            units.push(Unit { name, at, body, rules, signature: Some(signature), scopes, start: None });
         }
     }
-    let loose_symbols = symbols(&file.loose);
+    let loose_symbols = symbols(&file.loose, &shares.loose);
     let mut copies = FxHashMap::default();
-    let wanted = copies_wanted(file, &signatures, &loose_symbols);
+    let wanted = copies_wanted(file, &shares, &signatures, &loose_symbols);
     for (module, label) in wanted {
         copies.insert((module.clone(), label.text.clone()), ProcedureId(units.len() as u32));
         units.push(match &module {
@@ -81,6 +86,7 @@ pub(super) fn lower(
                 name: label.text.clone(),
                 at: label.at.clone(),
                 body: &file.loose,
+                rules: shares.loose_from(&file.loose, &label.text),
                 signature: None,
                 scopes: &loose_scopes,
                 start: Some(label.text.clone()),
@@ -90,16 +96,25 @@ pub(super) fn lower(
                     units.iter().find(|unit| unit.name == *name).expect("the module of a rule has a body");
                 let name = format!("{name}.{}", label.text);
                 let (at, start) = (label.at.clone(), Some(label.text.clone()));
-                Unit { name, at, start, body: unit.body, signature: unit.signature, scopes: unit.scopes }
+                Unit {
+                    name,
+                    at,
+                    start,
+                    body: unit.body,
+                    rules: unit.rules.clone(),
+                    signature: unit.signature,
+                    scopes: unit.scopes,
+                }
             }
         });
     }
-    let has_loose = !file.loose.statements.is_empty() || !file.loose.rules.is_empty();
+    let has_loose = !file.loose.statements.is_empty() || !shares.loose.is_empty();
     if has_loose && !copies.keys().any(|(module, _)| module.is_none()) {
         // Nothing leads there, but it is read all the same.
         let (name, at) = ("loose statements".to_owned(), file.loose.end.clone());
         let (body, scopes) = (&file.loose, &loose_scopes);
-        units.push(Unit { name, at, body, signature: None, scopes, start: None });
+        let rules = shares.loose.clone();
+        units.push(Unit { name, at, body, rules, signature: None, scopes, start: None });
     }
     let world = World {
         types: &types,
@@ -205,68 +220,6 @@ fn same_head(a: &Signature, b: &Signature) -> bool {
     a.result == b.result && types(a) == types(b)
 }
 
-/// The labels of a body, and the symbols that its rules bring in.
-pub(super) fn symbols(body: &Body) -> BTreeSet<String> {
-    fn labels(statements: &[ast::Statement], found: &mut BTreeSet<String>) {
-        for statement in statements {
-            found.extend(statement.labels.iter().map(|label| label.text.clone()));
-            if let StatementKind::If(alternatives) | StatementKind::Do(alternatives) = &statement.kind {
-                alternatives.iter().for_each(|alternative| labels(&alternative.body, found));
-            }
-        }
-    }
-    let mut found = BTreeSet::new();
-    labels(&body.statements, &mut found);
-    found.extend(body.end_labels.iter().map(|label| label.text.clone()));
-    for rule in &body.rules {
-        found.insert(rule.from.text.clone());
-        match &rule.to[..] {
-            [to] | [_, to] => {
-                found.insert(to.text.clone());
-            }
-            _ => {}
-        }
-    }
-    found
-}
-
-/// The labels that are pushed on the stack: each needs a procedure that starts there.
-fn copies_wanted(
-    file: &ast::File,
-    signatures: &FxHashMap<String, Signature>,
-    loose_symbols: &BTreeSet<String>,
-) -> Vec<(Option<String>, Name)> {
-    let mut wanted: Vec<(Option<String>, Name)> = Vec::new();
-    let mut want = |module: Option<&str>, label: &Name| {
-        let module = module.map(str::to_owned);
-        if !wanted.iter().any(|(other, name)| *other == module && name.text == label.text) {
-            wanted.push((module, label.clone()));
-        }
-    };
-    for module in &file.modules {
-        let Some(body) = &module.body else { continue };
-        let own = symbols(body);
-        for callee in pushed(body).filter(|callee| !signatures.contains_key(&callee.text)) {
-            if own.contains(&callee.text) {
-                want(Some(&module.name.text), callee);
-            } else if loose_symbols.contains(&callee.text) {
-                want(None, callee);
-            }
-        }
-    }
-    let starts = pushed(&file.loose).chain(&file.init);
-    for callee in starts.filter(|callee| !signatures.contains_key(&callee.text)) {
-        if loose_symbols.contains(&callee.text) {
-            want(None, callee);
-        }
-    }
-    wanted
-}
-
-fn pushed(body: &Body) -> impl Iterator<Item = &Name> {
-    body.rules.iter().filter(|rule| rule.to.len() == 2).map(|rule| &rule.to[0])
-}
-
 /// Where execution starts. Several symbols on the stack become a procedure that calls them in turn.
 fn start(
     file: &ast::File,
@@ -288,8 +241,11 @@ fn start(
     }
     let mut symbols = Vec::new();
     for name in &file.init {
-        let loose = || world.copies.get(&(None, name.text.clone())).copied();
-        match defined(&name.text).or_else(loose) {
+        let label = || {
+            let copies = world.copies.iter().filter(|((_, label), _)| *label == name.text);
+            copies.min_by_key(|((module, _), id)| (module.is_some(), **id)).map(|(_, id)| *id)
+        };
+        match defined(&name.text).or_else(label) {
             Some(id) => symbols.push((id, span(&name.at))),
             None if world.types.incomplete => {}
             None => reporter.error(name.at.clone(), format!("there is no module `{}`", name.text)),

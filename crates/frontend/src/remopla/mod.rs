@@ -36,6 +36,7 @@ mod lower;
 mod parse;
 mod parse_expr;
 mod rules;
+mod symbols;
 mod value;
 
 use wherefore_program::{Program, SourceFile};

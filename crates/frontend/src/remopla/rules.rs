@@ -21,18 +21,20 @@ impl<'u> BodyLowering<'u, '_, '_> {
     /// Gives the symbols that only rules know a location.
     pub(super) fn place_symbols(&mut self) {
         let unit = self.unit;
-        for rule in &unit.body.rules {
-            let continued = match &rule.to[..] {
-                [to] | [_, to] => Some(to),
-                _ => None,
-            };
-            for symbol in [Some(&rule.from), continued].into_iter().flatten() {
+        for rule in &unit.rules {
+            for symbol in rule.here() {
                 if !self.is_own(symbol) && !self.labels.contains_key(&symbol.text) {
                     let location = self.builder.location(span(&symbol.at), LocationKind::Label);
                     self.builder.label(location, &symbol.text);
                     self.labels.insert(symbol.text.clone(), location);
                 }
             }
+        }
+        // A symbol without rules is where the run is stuck.
+        if let Some(start) = unit.start.as_ref().filter(|start| !self.labels.contains_key(*start)) {
+            let location = self.builder.location(span(&unit.at), LocationKind::Label);
+            self.builder.label(location, start);
+            self.labels.insert(start.clone(), location);
         }
     }
 
@@ -43,7 +45,7 @@ impl<'u> BodyLowering<'u, '_, '_> {
 
     pub(super) fn rules(&mut self, first: LocationId) {
         let unit = self.unit;
-        for rule in &unit.body.rules {
+        for rule in &unit.rules {
             let _ = self.rule(rule, first);
         }
     }

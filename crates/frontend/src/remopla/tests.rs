@@ -432,6 +432,26 @@ fn loose_rules_are_a_pushdown_system() {
 }
 
 #[test]
+fn rules_outside_modules_belong_to_the_module_of_their_labels() {
+    let p = program(
+        "int x(2); module void main() { x = 1; a: skip (false); b: L: skip; }
+         q <a> --> q <via> (x' == x + 1)
+         q <via> --> q <b>",
+    );
+    assert_eq!(values(&p, "L", &["x"]), set([[2]]));
+    let p = program(
+        "int x(2); init start; module void main() { x = 1; b: L: skip; } q <start> --> q <b> (x' == 3)",
+    );
+    assert_eq!(values(&p, "L", &["x"]), set([[3]]), "execution starts in the middle of the module");
+    let found = errors("module void f() { a: skip; } module void main() { b: skip; } q <a> --> q <b>");
+    assert_eq!(found, ["1:75: `a` and `b` are not in one module"]);
+    let found = errors("module void f() { a: skip; } module void main() { b: skip; q <b> --> q <a> }");
+    assert_eq!(found, ["1:73: `b` and `a` are not in one module"]);
+    let found = errors("module void f() { a: skip; } module void main() { a: skip; } q <a> --> q <b>");
+    assert_eq!(found, ["1:65: several modules have the label `a`"]);
+}
+
+#[test]
 fn fork_starts_a_thread() {
     let p = program("shared int z(2); module void t(int a(2)) { z = a; } module void main() { fork t(1); }");
     let span = p.uses_threads().expect("a thread");
