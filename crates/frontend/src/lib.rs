@@ -1,6 +1,19 @@
-//! Front ends: from files to pushdown systems.
+//! Front ends: from files to programs and pushdown systems.
 //!
 //! # Reading order
-//! 1. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and [`pds::PdsFile`].
+//! 1. [`load()`]: a program from a file; [`Language`] says which languages there are, [`LoadError`] what can be wrong.
+//! 2. [`boolean`]: Boolean programs.
+//! 3. [`remopla`]: Moped's language.
+//! 4. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and [`pds::PdsFile`].
 
+pub mod boolean;
+mod diagnostics;
+mod load;
 pub mod pds;
+pub mod remopla;
+mod scan;
+#[cfg(test)]
+mod test_support;
+
+pub use diagnostics::{Diagnostic, LoadError, MAX_DIAGNOSTICS};
+pub use load::{Language, load};

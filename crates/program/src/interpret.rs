@@ -1,0 +1,433 @@
+//! The meaning of programs, step by step.
+
+use crate::evaluate::{Blocked, Choices, Layout, Odometer, Scope, Store, choice_max};
+use crate::expression::{Expr, ExprKind, Target, Var, When};
+use crate::program::{
+    Argument, Assignment, Call, EdgeId, EdgeRef, LocationId, Node, Operation, ProcedureId, Program, Variable,
+};
+
+/// A configuration: the values of the globals, and the stack.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct State {
+    /// The cells of the global variables, one after the other.
+    pub globals: Vec<u64>,
+    /// The frames, the running one last. Empty when the run has ended.
+    pub stack: Vec<Frame>,
+}
+
+impl State {
+    /// The location on top of the stack; none when the run has ended.
+    pub fn node(&self) -> Option<Node> {
+        self.stack.last().map(|frame| Node { procedure: frame.procedure, location: frame.location })
+    }
+}
+
+/// A procedure that has been called and has not returned.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame {
+    /// The procedure.
+    pub procedure: ProcedureId,
+    /// The location; in a frame that waits for a callee, the one where it will go on.
+    pub location: LocationId,
+    /// The call that it waits for.
+    pub calling: Option<EdgeId>,
+    /// The cells of its variables, one after the other.
+    pub locals: Vec<u64>,
+}
+
+/// Whether an enumeration has all outcomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of them.
+    All,
+    /// The limit was met.
+    Cut,
+}
+
+/// Runs programs step by step.
+pub struct Interpreter<'a> {
+    program: &'a Program,
+    layout: Layout,
+}
+
+impl<'a> Interpreter<'a> {
+    /// An interpreter of a well-formed program.
+    pub fn new(program: &'a Program) -> Self {
+        debug_assert_eq!(program.check(), Ok(()));
+        Self { program, layout: Layout::new(program) }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'a Program {
+        self.program
+    }
+
+    /// The configurations where runs start: at most `limit` of them.
+    pub fn initial_states(&self, limit: usize) -> (Vec<State>, Extent) {
+        let mut states = Vec::new();
+        let extent = enumerate(limit, |choices| {
+            if let Ok(state) = self.start(choices, None) {
+                states.push(state);
+            }
+        });
+        (states, extent)
+    }
+
+    /// All outcomes of all steps from a configuration: at most `limit` trials an edge.
+    pub fn successors(&self, state: &State, limit: usize) -> (Vec<(EdgeRef, State)>, Extent) {
+        let mut found = Vec::new();
+        let mut extent = Extent::All;
+        let Some(node) = state.node() else { return (found, extent) };
+        for (edge, _) in self.program.procedure(node.procedure).edges_from(node.location) {
+            let edge = EdgeRef { procedure: node.procedure, edge };
+            let (outcomes, done) = self.step(state, edge, limit);
+            if done == Extent::Cut {
+                extent = Extent::Cut;
+            }
+            found.extend(outcomes.into_iter().map(|next| (edge, next)));
+        }
+        (found, extent)
+    }
+
+    /// All outcomes of one step, sorted: at most `limit` combinations of choices are tried. The edge must start at the
+    /// location on top of the stack.
+    pub fn step(&self, state: &State, edge: EdgeRef, limit: usize) -> (Vec<State>, Extent) {
+        let mut outcomes = Vec::new();
+        let extent = enumerate(limit, |choices| outcomes.extend(self.execute(state, edge, choices, None)));
+        outcomes.sort_unstable();
+        outcomes.dedup();
+        (outcomes, extent)
+    }
+
+    /// The names and values of all globals and of the variables on top of the stack, as the source writes them. The
+    /// elements of arrays are listed one by one.
+    pub fn show(&self, state: &State) -> Vec<(String, String)> {
+        let locals =
+            state.stack.last().map_or(&[][..], |frame| &self.program.procedure(frame.procedure).variables);
+        let globals = self.program.globals.iter().zip((0..).map(Var::Global));
+        let mut shown = Vec::new();
+        for (variable, var) in globals.chain(locals.iter().zip((0..).map(Var::Local))) {
+            for (i, value) in self.cells(state, var).unwrap_or_default().iter().enumerate() {
+                let indices = variable.ty.indices(i).into_iter().map(|index| format!("[{index}]"));
+                let name = format!("{}{}", variable.name, indices.collect::<String>());
+                shown.push((name, self.program.show_value(variable, *value)));
+            }
+        }
+        shown
+    }
+
+    /// The cells of a variable of the frame on top, or of a global one.
+    pub fn cells<'s>(&self, state: &'s State, variable: Var) -> Option<&'s [u64]> {
+        match variable {
+            Var::Global(i) => {
+                let start = self.layout.globals[i as usize];
+                let length = self.program.globals[i as usize].ty.cell_count();
+                state.globals.get(start..start + length)
+            }
+            Var::Local(i) => {
+                let frame = state.stack.last()?;
+                let start = *self.layout.locals[frame.procedure.0 as usize].get(i as usize)?;
+                let procedure = self.program.procedure(frame.procedure);
+                let length = procedure.variables.get(i as usize)?.ty.cell_count();
+                frame.locals.get(start..start + length)
+            }
+        }
+    }
+
+    /// A first configuration; with a hint, the one with the arbitrary values of the hint.
+    pub(crate) fn start(&self, choices: &mut dyn Choices, hint: Option<&State>) -> Result<State, Blocked> {
+        let mut globals = Vec::new();
+        for variable in &self.program.globals {
+            fresh(variable, &mut globals, choices, hint.map(|hint| &hint.globals[..]));
+        }
+        let procedure = self.program.entry;
+        let mut locals = Vec::new();
+        let hint = hint.and_then(|hint| hint.stack.last()).map(|frame| &frame.locals[..]);
+        for variable in &self.program.procedure(procedure).variables {
+            fresh(variable, &mut locals, choices, hint);
+        }
+        let location = self.program.procedure(procedure).entry;
+        let state = State { globals, stack: vec![Frame { procedure, location, calling: None, locals }] };
+        self.keep(state, choices)
+    }
+
+    /// The outcome of a step, with choices as they come. With a hint, values that are chosen as wholes are those of
+    /// the hint, so that only choices inside expressions are left.
+    pub(crate) fn execute(
+        &self,
+        state: &State,
+        edge: EdgeRef,
+        choices: &mut dyn Choices,
+        hint: Option<&State>,
+    ) -> Result<State, Blocked> {
+        let frame = state.stack.last().expect("a step needs a frame");
+        let depth = state.stack.len() - 1;
+        let here = self.program.edge(edge);
+        let now = Store { globals: &state.globals, locals: &frame.locals };
+        let scope = self.scope(frame.procedure, now);
+        let hint_store = |depth: usize| {
+            hint.map(|hint| {
+                let locals = hint.stack.get(depth).map_or(&[][..], |frame| &frame.locals);
+                Store { globals: &hint.globals, locals }
+            })
+        };
+        let mut next = state.clone();
+        next.stack[depth].location = here.to;
+        match &here.operation {
+            Operation::Skip | Operation::AtomicBegin | Operation::AtomicEnd => {}
+            Operation::Assume(condition) => {
+                if !scope.holds(condition, choices)? {
+                    return Err(Blocked::False("condition"));
+                }
+            }
+            Operation::Assign(assignment) => {
+                self.assign(&scope, assignment, &mut next, depth, choices, hint_store(depth))?;
+            }
+            Operation::Havoc(targets) => {
+                let cells: Vec<_> = targets
+                    .iter()
+                    .map(|target| self.cell(&scope, target, choices))
+                    .collect::<Result<_, _>>()?;
+                for (target, cell) in targets.iter().zip(cells) {
+                    let max = self.program.variable(frame.procedure, target.variable).max();
+                    let value = choose(max, hint_store(depth).and_then(|hint| get(hint, cell)), choices);
+                    put(&mut next, depth, cell, value);
+                }
+            }
+            Operation::Call(call) => {
+                self.call(
+                    &scope,
+                    call,
+                    &mut next,
+                    depth,
+                    choices,
+                    [hint_store(depth), hint_store(depth + 1)],
+                )?;
+                next.stack[depth].calling = Some(edge.edge);
+            }
+            Operation::Return(values) => {
+                next.stack.pop();
+                self.give_back(
+                    &scope,
+                    values,
+                    &mut next,
+                    choices,
+                    depth.checked_sub(1).and_then(hint_store),
+                )?;
+            }
+            Operation::StartThread(_) | Operation::EndThread | Operation::Sync => {
+                return Err(Blocked::Thread);
+            }
+        }
+        self.keep(next, choices)
+    }
+
+    fn scope<'s>(&'s self, procedure: ProcedureId, now: Store<'s>) -> Scope<'s> {
+        Scope { program: self.program, layout: &self.layout, procedure, now, next: None }
+    }
+
+    /// The state, if the invariant of the procedure on top holds in it.
+    fn keep(&self, state: State, choices: &mut dyn Choices) -> Result<State, Blocked> {
+        let Some(frame) = state.stack.last() else { return Ok(state) };
+        if let Some(invariant) = &self.program.procedure(frame.procedure).invariant {
+            let now = Store { globals: &state.globals, locals: &frame.locals };
+            if !self.scope(frame.procedure, now).holds(invariant, choices)? {
+                return Err(Blocked::False("enforced invariant"));
+            }
+        }
+        Ok(state)
+    }
+
+    /// The position of the cell of a target.
+    fn cell(&self, scope: &Scope<'_>, target: &Target, choices: &mut dyn Choices) -> Result<Cell, Blocked> {
+        let indices = scope.indices(&target.indices, choices)?;
+        let ty = &self.program.variable(scope.procedure, target.variable).ty;
+        let offset = ty.cell(&indices).ok_or(Blocked::OutOfBounds)?;
+        Ok(match target.variable {
+            Var::Global(i) => Cell::Global(self.layout.globals[i as usize] + offset),
+            Var::Local(i) => Cell::Local(self.layout.locals[scope.procedure.0 as usize][i as usize] + offset),
+        })
+    }
+
+    fn assign(
+        &self,
+        scope: &Scope<'_>,
+        assignment: &Assignment,
+        next: &mut State,
+        depth: usize,
+        choices: &mut dyn Choices,
+        hint: Option<Store<'_>>,
+    ) -> Result<(), Blocked> {
+        let mut cells = Vec::with_capacity(assignment.targets.len());
+        for (target, value) in assignment.targets.iter().zip(&assignment.values) {
+            let cell = self.cell(scope, target, choices)?;
+            let value = match hint.and_then(|hint| get(hint, cell)) {
+                hint @ Some(_) => whole(scope, value, hint, choices)?,
+                None => scope.value(value, choices)?,
+            };
+            cells.push((cell, value));
+        }
+        for (cell, value) in cells {
+            put(next, depth, cell, value);
+        }
+        if let Some(constraint) = &assignment.constraint {
+            let after = Store { globals: &next.globals, locals: &next.stack[depth].locals };
+            if !(Scope { next: Some(after), ..*scope }).holds(constraint, choices)? {
+                return Err(Blocked::False("constraint"));
+            }
+        }
+        Ok(())
+    }
+
+    fn call(
+        &self,
+        scope: &Scope<'_>,
+        call: &Call,
+        next: &mut State,
+        depth: usize,
+        choices: &mut dyn Choices,
+        [caller, callee]: [Option<Store<'_>>; 2],
+    ) -> Result<(), Blocked> {
+        self.assign(scope, &call.assignment, next, depth, choices, caller)?;
+        let procedure = self.program.procedure(call.callee);
+        let after = Store { globals: &next.globals, locals: &next.stack[depth].locals };
+        let scope = Scope { next: Some(after), ..*scope };
+        let hint = callee.map(|hint| hint.locals);
+        let mut locals = Vec::with_capacity(procedure.cell_count());
+        for (i, variable) in procedure.variables.iter().enumerate() {
+            match call.arguments.get(i) {
+                Some(Argument::Value(value)) => {
+                    let hint = hint.and_then(|hint| hint.get(locals.len()).copied());
+                    let value = whole(&scope, value, hint, choices)?;
+                    locals.push(value);
+                }
+                Some(Argument::Copy(array, when)) => {
+                    let start = self.cell_start(scope.procedure, *array);
+                    let store = if *when == When::Now { scope.now } else { after };
+                    locals.extend(
+                        (0..variable.ty.cell_count())
+                            .map(|i| get(store, start.plus(i)).expect("the array has all its cells")),
+                    );
+                }
+                Some(Argument::Arbitrary) => arbitrary(variable, &mut locals, choices, hint),
+                None => fresh(variable, &mut locals, choices, hint),
+            }
+        }
+        next.stack.push(Frame { procedure: call.callee, location: procedure.entry, calling: None, locals });
+        Ok(())
+    }
+
+    fn cell_start(&self, procedure: ProcedureId, variable: Var) -> Cell {
+        match variable {
+            Var::Global(i) => Cell::Global(self.layout.globals[i as usize]),
+            Var::Local(i) => Cell::Local(self.layout.locals[procedure.0 as usize][i as usize]),
+        }
+    }
+
+    /// Hands results to the caller, which is on top of `next`.
+    fn give_back(
+        &self,
+        callee: &Scope<'_>,
+        values: &[Expr],
+        next: &mut State,
+        choices: &mut dyn Choices,
+        hint: Option<Store<'_>>,
+    ) -> Result<(), Blocked> {
+        let Some(depth) = next.stack.len().checked_sub(1) else { return Ok(()) };
+        let caller = &mut next.stack[depth];
+        let edge = caller.calling.take().expect("a frame below another waits for a call");
+        let procedure = caller.procedure;
+        let Operation::Call(call) = &self.program.procedure(procedure).edge(edge).operation else {
+            unreachable!("a frame waits at a call");
+        };
+        let (globals, locals) = (next.globals.clone(), next.stack[depth].locals.clone());
+        let scope = self.scope(procedure, Store { globals: &globals, locals: &locals });
+        for (value, target) in values.iter().zip(&call.results) {
+            let Some(target) = target else { continue };
+            let cell = self.cell(&scope, target, choices)?;
+            let ty = self.program.variable(procedure, target.variable).ty.element();
+            // Only a value that is not cut can be told from where it went.
+            let hint = hint.filter(|_| value.ty.width() <= ty.width()).and_then(|hint| get(hint, cell));
+            let value = whole(callee, value, hint, choices)?;
+            put(next, depth, cell, value & ty.max());
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Cell {
+    Global(usize),
+    Local(usize),
+}
+
+impl Cell {
+    fn plus(self, offset: usize) -> Cell {
+        match self {
+            Cell::Global(i) => Cell::Global(i + offset),
+            Cell::Local(i) => Cell::Local(i + offset),
+        }
+    }
+}
+
+fn put(state: &mut State, depth: usize, cell: Cell, value: u64) {
+    match cell {
+        Cell::Global(i) => state.globals[i] = value,
+        Cell::Local(i) => state.stack[depth].locals[i] = value,
+    }
+}
+
+fn get(store: Store<'_>, cell: Cell) -> Option<u64> {
+    match cell {
+        Cell::Global(i) => store.globals.get(i).copied(),
+        Cell::Local(i) => store.locals.get(i).copied(),
+    }
+}
+
+/// The value of an expression; if it is nothing but a choice, the hint.
+fn whole(
+    scope: &Scope<'_>,
+    value: &Expr,
+    hint: Option<u64>,
+    choices: &mut dyn Choices,
+) -> Result<u64, Blocked> {
+    match value.kind {
+        ExprKind::Choice { below } => Ok(choose(choice_max(value.ty, below), hint, choices)),
+        _ => scope.value(value, choices),
+    }
+}
+
+/// The hint if it is in range, else a choice.
+fn choose(max: u64, hint: Option<u64>, choices: &mut dyn Choices) -> u64 {
+    match hint {
+        Some(hint) => hint.min(max),
+        None => choices.choose(max),
+    }
+}
+
+/// Adds the cells of a variable that comes into being.
+fn fresh(variable: &Variable, cells: &mut Vec<u64>, choices: &mut dyn Choices, hint: Option<&[u64]>) {
+    match variable.initial {
+        Some(value) => cells.extend(std::iter::repeat_n(value, variable.ty.cell_count())),
+        None => arbitrary(variable, cells, choices, hint),
+    }
+}
+
+fn arbitrary(variable: &Variable, cells: &mut Vec<u64>, choices: &mut dyn Choices, hint: Option<&[u64]>) {
+    for _ in 0..variable.ty.cell_count() {
+        let hint = hint.and_then(|hint| hint.get(cells.len()).copied());
+        cells.push(choose(variable.max(), hint, choices));
+    }
+}
+
+/// Repeats `trial` for all sequences of choices, at most `limit` times.
+pub(crate) fn enumerate(limit: usize, mut trial: impl FnMut(&mut Odometer)) -> Extent {
+    let mut choices = Odometer::default();
+    for _ in 0..limit {
+        trial(&mut choices);
+        if !choices.advance() {
+            return Extent::All;
+        }
+    }
+    Extent::Cut
+}

@@ -1,0 +1,53 @@
+//! Programs over finite data: what they are, what they mean, and what can be said about them without running them.
+//!
+//! # Reading order
+//! 1. [`Program`], [`Procedure`], [`Operation`]: procedures as control-flow automata. A statement of the source is a
+//!    location, a step is an edge.
+//! 2. [`Expr`], [`Type`]: truth values, bit-vectors, arrays; nondeterminism is an expression, [`ExprKind::Choice`].
+//! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every configuration.
+//! 4. [`TargetChoice`]: which locations are errors.
+//! 5. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
+//! 6. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`] and [`Program::dot`]
+//!    show them.
+//!
+//! *Invariant:* a front end hands over only programs that [`Program::check`] accepts.
+
+mod bounds;
+mod builder;
+mod call_graph;
+mod check;
+mod dominators;
+mod dot;
+mod error;
+mod evaluate;
+mod explore;
+mod expression;
+mod graph;
+mod interpret;
+pub mod loops;
+mod mod_ref;
+mod print;
+mod program;
+mod replay;
+mod source;
+mod targets;
+mod types;
+
+pub use builder::ProcedureBuilder;
+pub use call_graph::CallGraph;
+pub use dominators::Dominators;
+pub use error::ProgramError;
+pub use evaluate::{binary, unary};
+pub use explore::{Coverage, Exploration, ExploreLimits, Outcome, Runs, explore};
+pub use expression::{BinaryOp, Expr, ExprKind, Target, UnaryOp, Var, When};
+pub use graph::Graph;
+pub use interpret::{Extent, Frame, Interpreter, State};
+pub use mod_ref::{Effects, ModRef};
+pub use program::{
+    Argument, Assignment, Call, Edge, EdgeId, EdgeRef, Location, LocationId, LocationKind, Node, Operation,
+    Procedure, ProcedureId, Program, ThreadStart, Variable,
+};
+pub use replay::{Step, Trace};
+pub use source::{FileId, Position, SourceFile, Span};
+pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
+pub use types::{Dimension, MAX_WIDTH, Scalar, Type};

@@ -1,0 +1,140 @@
+//! Traces, and whether the program can run them.
+
+use crate::error::ProgramError;
+use crate::evaluate::Blocked;
+use crate::interpret::{Extent, Interpreter, State, enumerate};
+use crate::program::{EdgeRef, LocationKind, Program};
+
+/// How many combinations of choices inside expressions are tried for one step.
+const MAX_TRIALS: usize = 1 << 20;
+
+/// A run: a first configuration, and steps with the configurations after them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Where the run starts.
+    pub start: State,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// A step of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The edge taken.
+    pub edge: EdgeRef,
+    /// The configuration after it.
+    pub state: State,
+}
+
+impl Trace {
+    /// All configurations, the first included.
+    pub fn states(&self) -> impl Iterator<Item = &State> {
+        std::iter::once(&self.start).chain(self.steps.iter().map(|step| &step.state))
+    }
+
+    /// The last configuration.
+    pub fn last(&self) -> &State {
+        self.steps.last().map_or(&self.start, |step| &step.state)
+    }
+
+    /// The length in statements: every statement, branch, call, return, jump and the failing check or label at the end
+    /// counts one. A failed check is counted where it stands, not again as an error.
+    pub fn length(&self, program: &Program) -> usize {
+        let counts = |state: &&State| {
+            state.node().is_some_and(|node| program.location(node).kind != LocationKind::Error)
+        };
+        self.states().filter(counts).count()
+    }
+}
+
+impl Program {
+    /// Checks every step of a trace against the meaning of the program.
+    pub fn replay(&self, trace: &Trace) -> Result<(), ProgramError> {
+        Interpreter::new(self).replay(trace)
+    }
+}
+
+impl Interpreter<'_> {
+    /// Checks every step of a trace against the meaning of the program.
+    pub fn replay(&self, trace: &Trace) -> Result<(), ProgramError> {
+        let impossible = |step, reason: String| ProgramError::Impossible { step, reason };
+        self.matches(&trace.start, |choices, hint| self.start(choices, Some(hint)))
+            .map_err(|reason| impossible(0, reason))?;
+        let mut before = &trace.start;
+        for (i, Step { edge, state }) in trace.steps.iter().enumerate() {
+            let fail = |reason: String| impossible(i + 1, reason);
+            let Some(node) = before.node() else { return Err(fail("the run has ended".to_owned())) };
+            let procedure = self.program().procedure(node.procedure);
+            let known = (edge.edge.0 as usize) < procedure.edges.len();
+            if edge.procedure != node.procedure || !known || procedure.edge(edge.edge).from != node.location {
+                return Err(fail("the edge does not start where the run is".to_owned()));
+            }
+            self.matches(state, |choices, hint| self.execute(before, *edge, choices, Some(hint)))
+                .map_err(fail)?;
+            before = state;
+        }
+        Ok(())
+    }
+
+    /// Whether some sequence of choices leads to `wanted`; if not, why.
+    fn matches(
+        &self,
+        wanted: &State,
+        mut outcome: impl FnMut(&mut dyn crate::evaluate::Choices, &State) -> Result<State, Blocked>,
+    ) -> Result<(), String> {
+        let mut found = false;
+        let mut closest: Option<Result<State, Blocked>> = None;
+        let extent = enumerate(MAX_TRIALS, |choices| {
+            // Once found, the remaining choices are not looked at: each trial is then free.
+            if !found {
+                let result = outcome(choices, wanted);
+                found = result.as_ref() == Ok(wanted);
+                if closest.as_ref().is_none_or(Result::is_err) {
+                    closest = Some(result);
+                }
+            }
+        });
+        match closest {
+            _ if found => Ok(()),
+            _ if extent == Extent::Cut => Err("too many choices to try".to_owned()),
+            Some(Err(blocked)) => Err(blocked.to_string()),
+            Some(Ok(state)) => Err(self.difference(&state, wanted)),
+            None => Err("there is no outcome".to_owned()),
+        }
+    }
+
+    fn difference(&self, possible: &State, claimed: &State) -> String {
+        if possible.globals.len() != claimed.globals.len() {
+            return format!("{} global cells instead of {}", claimed.globals.len(), possible.globals.len());
+        }
+        if possible.stack.len() != claimed.stack.len() {
+            return format!("{} frames instead of {}", claimed.stack.len(), possible.stack.len());
+        }
+        for variable in (0..self.program().globals.len() as u32).map(crate::Var::Global) {
+            let (can, claims) = (self.cells(possible, variable), self.cells(claimed, variable));
+            if can != claims {
+                let name = &self.program().variable(self.program().entry, variable).name;
+                return format!(
+                    "`{name}` would be {:?}, not {:?}",
+                    can.unwrap_or_default(),
+                    claims.unwrap_or_default()
+                );
+            }
+        }
+        for (can, claims) in possible.stack.iter().zip(&claimed.stack) {
+            let name = &self.program().procedure(can.procedure).name;
+            if (can.procedure, can.location, can.calling)
+                != (claims.procedure, claims.location, claims.calling)
+            {
+                return format!("the run would be elsewhere, in `{name}`");
+            }
+            if can.locals != claims.locals {
+                return format!(
+                    "the variables of `{name}` would be {:?}, not {:?}",
+                    can.locals, claims.locals
+                );
+            }
+        }
+        "the configuration differs".to_owned()
+    }
+}
