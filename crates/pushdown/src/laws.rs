@@ -25,6 +25,8 @@ fn check<W: std::fmt::Debug>(law: &'static str, holds: bool, weights: &[&W]) -> 
 
 /// Checks the laws of a semiring, its difference and its star, on all triples of `samples`.
 ///
+/// It takes stars: a domain with infinite ascending chains, which is no bounded semiring, keeps it busy for ever.
+///
 /// ```
 /// use wherefore_pushdown::laws;
 /// # use wherefore_pushdown::Semiring;

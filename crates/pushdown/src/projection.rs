@@ -14,10 +14,11 @@ use rustc_hash::FxHashMap;
 
 use crate::automaton::Automaton;
 use crate::graph::{Components, components};
-use crate::names::{State, Symbol};
+use crate::names::{RuleId, State, Symbol};
+use crate::pre_star::called_weight;
 use crate::semiring::{Adjoint, AdjointMerge, Merge, Plain, Relational, Remembering, Semiring};
 use crate::store::{EPSILON, TransId};
-use crate::system::System;
+use crate::system::{Rhs, System};
 
 /// A node of the product and what leads on from it.
 #[derive(Clone, Copy, Debug)]
@@ -383,6 +384,38 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> AdjointProjection<'a, S, M> {
         }
         let (before, after) = self.functional.weights(edge);
         d.completes(&d.extend(before, after), context)
+    }
+
+    /// Whether some failing run uses a rule.
+    ///
+    /// A node has one topmost weight for all ways on; here the way on is this rule.
+    pub fn contains_rule(&self, id: RuleId) -> bool {
+        let FunctionalAutomaton { domain: d, system, post, pre, .. } = *self.functional;
+        let rule = system.rule(id);
+        let to_of = |id: TransId| State(pre.store.trans[id as usize].to);
+        let weight_of = |id: TransId| &pre.store.weights[id as usize];
+        self.functional.top_edges(rule.from, rule.symbol).iter().any(|edge| {
+            let context = &self.contexts[edge.to as usize];
+            if d.is_no_context(context) {
+                return false;
+            }
+            let end = to_of(edge.after);
+            let (before, _) = self.functional.weights(edge);
+            debug_assert!(post.store.call(edge.before).is_none());
+            let completes = |after: &S::Weight| d.completes(&d.extend(before, after), context);
+            match rule.rhs {
+                Rhs::Pop => end == rule.to && completes(system.weight(id)),
+                Rhs::Swap(next) => (pre.store.on(rule.to, next))
+                    .any(|t| to_of(t) == end && completes(&d.extend(system.weight(id), weight_of(t)))),
+                Rhs::Push(entry, back) => pre.store.on(rule.to, entry).any(|callee| {
+                    let middle = to_of(callee);
+                    let returned = pre.is_returning(middle);
+                    let called = called_weight(system, d, id, returned, weight_of(callee));
+                    (pre.store.on(middle, back))
+                        .any(|t| to_of(t) == end && completes(&d.extend(&called, weight_of(t))))
+                }),
+            }
+        })
     }
 
     /// The error projection: all nodes that some failing run passes, in order.

@@ -2,17 +2,18 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::*;
 use proptest::prelude::*;
 use wherefore_domains::{Relation, RelationDomain};
 use wherefore_pushdown::{
-    AdjointMerge, AdjointProjection, FunctionalAutomaton, Options, Reading, Recording, Relational, Semiring,
-    State, Symbol, System, chop_by_post_star, chop_by_pre_star, post_star, pre_star, replay, stores_along,
+    AdjointMerge, AdjointProjection, FunctionalAutomaton, Options, Reading, Recording, Relational, RuleId,
+    Semiring, State, Symbol, System, chop_by_post_star, chop_by_pre_star, post_star, pre_star, replay,
+    stores_along,
 };
 
-fn check<M: AdjointMerge<RelationDomain>>(
+fn check<M: AdjointMerge<RelationDomain> + Clone>(
     case: &Case,
     system: &System<Relation, M>,
 ) -> Result<(), TestCaseError> {
@@ -27,10 +28,12 @@ fn check<M: AdjointMerge<RelationDomain>>(
 
     // What short runs say about each node: the weight of runs through it, and the stores seen there.
     let mut seen: BTreeMap<(State, Symbol), Relation> = BTreeMap::new();
+    let mut used: BTreeSet<RuleId> = BTreeSet::new();
     for (run, end, value) in runs(&d, system, &case.start, 6, 1_500) {
         if end.state != case.target.0 || end.stack.first() != Some(&case.target.1) || d.is_zero(&value) {
             continue;
         }
+        used.extend(&run);
         for position in 0..=run.len() {
             let at = replay(&d, system, &case.start, &run[..position]).unwrap().end;
             let Some(top) = at.stack.first() else { continue };
@@ -76,6 +79,20 @@ fn check<M: AdjointMerge<RelationDomain>>(
             let possible = !d.is_zero(&functional.bottleneck(&only, p, top));
             prop_assert_eq!(possible, stores.contains(v, v), "store {} at {:?}", v, node);
         }
+    }
+    // Rules on failing runs: those of short runs, and no rule that witnesses through its two ends cannot use.
+    for (rule, _) in system.rules() {
+        let inside = adjoint.contains_rule(rule);
+        prop_assert!(inside || !used.contains(&rule), "{rule:?}");
+        let mut without = system.clone();
+        without.remove_rule(rule);
+        let weight = |s: &System<Relation, M>| {
+            pre_star(&d, s, &case.target_automaton(Reading::Forward, &d.one()), &Options::default())
+                .automaton
+                .summary(&d, &start)
+        };
+        prop_assert!(inside || weight(system) == weight(&without), "{rule:?} matters but is outside");
+        prop_assert!(!inside || adjoint.contains(system.rule(rule).from, system.rule(rule).symbol));
     }
     let expected: Vec<_> = functional.nodes().into_iter().filter(|(p, s)| adjoint.contains(*p, *s)).collect();
     prop_assert_eq!(adjoint.nodes(), expected.clone());

@@ -1,0 +1,490 @@
+//! Exact checking of programs over finite data.
+//!
+//! \[Lal09\] §2.2, §3.5.1 and chapter 5; \[AEP\]. The program becomes an extended weighted pushdown system whose weights are
+//! relations between stores, as decision diagrams. A run fails if it reaches a target location; post\* finds whether one
+//! does, and the adjoint projection finds every location that lies on a failing run, with the stores there.
+
+mod bits;
+mod concrete;
+mod encode;
+mod layout;
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use wherefore_domains::bdd::{BddRelations, Cube, Predicate};
+use wherefore_domains::{ByLength, ByLengthMerge};
+use wherefore_program::{EdgeRef, ErrorSite, Interpreter, Node, ProcedureId, Program, Trace, Var};
+use wherefore_pushdown::{
+    AdjointProjection, Automaton, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options,
+    Order, Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, solve,
+};
+
+pub use crate::verdict::{CheckError, Verdict};
+use encode::{CONTROL, Encoding, Origin};
+use layout::Layout;
+
+/// More bits than this and even the identity is a large diagram.
+const MOST_BITS: usize = 5_000;
+
+/// From which end to search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Search {
+    /// From the start of the program.
+    #[default]
+    Forwards,
+    /// From the errors.
+    Backwards,
+}
+
+/// What a check may spend, and how it searches.
+#[derive(Clone, Debug, Default)]
+pub struct CheckOptions {
+    /// From which end.
+    pub search: Search,
+    /// Limits; memory counts the decision diagrams.
+    pub limits: Limits,
+}
+
+/// A failing run.
+#[derive(Clone, Debug)]
+pub struct FailingRun {
+    /// The run, step by step, with all values; the interpreter has replayed it.
+    pub trace: Trace,
+    /// Whether no failing run has fewer steps.
+    pub is_shortest: bool,
+}
+
+/// Decides questions about one program and one set of targets.
+///
+/// ```
+/// use wherefore_check::exact::{CheckOptions, Checker, Verdict};
+/// use wherefore_program::TargetChoice;
+///
+/// let program = wherefore_frontend::boolean::parse("lock.bp", "
+///     decl locked;
+///     void main() begin
+///       locked := F;
+///       while (*) do locked := !locked; od
+///       assert(!locked);
+///     end
+/// ", None).unwrap();
+/// let targets = program.targets(&TargetChoice::Default).unwrap();
+/// let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
+/// assert_eq!(checker.verdict(), Verdict::Unsafe);
+/// let run = checker.failing_run(None).unwrap().unwrap();
+/// assert!(program.replay(&run.trace).is_ok());
+/// ```
+pub struct Checker<'a> {
+    program: &'a Program,
+    targets: Vec<ErrorSite>,
+    options: CheckOptions,
+    encoding: Encoding,
+    post: OnceCell<Saturated<Predicate>>,
+    pre: OnceCell<Saturated<Predicate>>,
+}
+
+impl<'a> Checker<'a> {
+    /// Encodes the program.
+    pub fn new(
+        program: &'a Program,
+        targets: &[ErrorSite],
+        options: CheckOptions,
+    ) -> Result<Self, CheckError> {
+        if let Some(at) = program.uses_threads() {
+            return Err(CheckError::Threads { at });
+        }
+        let layout = Layout::new(program);
+        let bits = layout.bits();
+        if bits > MOST_BITS {
+            return Err(CheckError::TooManyBits { bits, most: MOST_BITS });
+        }
+        // About 32 bytes a node.
+        let capacity = options.limits.memory.map_or(1 << 26, |bytes| (bytes / 32).clamp(1 << 12, 1 << 28));
+        let cache = (bits * 4096).clamp(1 << 12, 1 << 20).min(capacity);
+        let domain = BddRelations::with_cache(bits, capacity, cache);
+        let encoding = Encoding::new(program, layout, domain);
+        let (post, pre) = (OnceCell::new(), OnceCell::new());
+        Ok(Self { program, targets: targets.to_vec(), options, encoding, post, pre })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'a Program {
+        self.program
+    }
+
+    /// How many Boolean variables a store has, and how many rules the system.
+    pub fn size(&self) -> (usize, usize) {
+        (self.encoding.layout.bits(), self.encoding.system.rule_count())
+    }
+
+    /// How many nodes the decision diagrams have.
+    pub fn diagram_nodes(&self) -> usize {
+        self.encoding.domain.node_count()
+    }
+
+    /// The weighted pushdown system as text, one rule a line.
+    pub fn show_system(&self) -> String {
+        self.encoding
+            .system
+            .rules()
+            .map(|(id, _)| format!("{}\n", self.encoding.system.show_rule(id)))
+            .collect()
+    }
+
+    /// The saturated automaton in the DOT language.
+    pub fn show_automaton(&self) -> String {
+        let saturated = match self.options.search {
+            Search::Forwards => self.post(),
+            Search::Backwards => self.pre(),
+        };
+        saturated.automaton.dot(&self.encoding.system, |w| format!("{} nodes", w.node_count())).to_string()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { memory: None, ..self.options.limits.clone() }
+    }
+
+    fn start<W: Clone>(&self, reading: Reading, one: &W) -> Automaton<W> {
+        let start = Configuration { state: CONTROL, stack: vec![self.encoding.start] };
+        Automaton::of_configuration(&self.encoding.system, &start, reading, one)
+    }
+
+    /// Stacks with one of these symbols on top.
+    fn tops<W: Clone>(
+        &self,
+        tops: impl IntoIterator<Item = Symbol>,
+        reading: Reading,
+        one: &W,
+    ) -> Automaton<W> {
+        let mut automaton = Automaton::for_system(&self.encoding.system, reading);
+        let rest = automaton.add_state();
+        automaton.set_final(rest);
+        for top in tops {
+            automaton.add(CONTROL, top, rest, one.clone());
+        }
+        // Below the top there are return sites only.
+        let mut sites: Vec<Symbol> = (self.encoding.system.rules())
+            .filter_map(|(_, rule)| match rule.rhs {
+                wherefore_pushdown::Rhs::Push(_, back) => Some(back),
+                _ => None,
+            })
+            .collect();
+        sites.sort_unstable();
+        sites.dedup();
+        for site in sites {
+            automaton.add(rest, site, rest, one.clone());
+        }
+        automaton
+    }
+
+    fn targets_automaton<W: Clone>(&self, only: Option<Node>, reading: Reading, one: &W) -> Automaton<W> {
+        let nodes =
+            self.targets.iter().map(|site| site.node).filter(|node| only.is_none_or(|only| only == *node));
+        let symbols: Vec<Symbol> = nodes.map(|node| self.encoding.symbol(node)).collect();
+        self.tops(symbols, reading, one)
+    }
+
+    fn saturate(&self, direction: Direction) -> Saturated<Predicate> {
+        let d = &self.encoding.domain;
+        let seed = match direction {
+            Direction::Post => self.start(Reading::Backward, &d.one()),
+            Direction::Pre => self.targets_automaton(None, Reading::Forward, &d.one()),
+        };
+        // Witnesses are read off the worklist's log; in program order it does little twice.
+        let options =
+            Options { order: Order::Priority, recording: Recording::Witnesses, limits: self.limits() };
+        solve(direction, d, &self.encoding.system, &seed, Method::Worklist, &options)
+    }
+
+    fn post(&self) -> &Saturated<Predicate> {
+        self.post.get_or_init(|| self.saturate(Direction::Post))
+    }
+
+    fn pre(&self) -> &Saturated<Predicate> {
+        self.pre.get_or_init(|| self.saturate(Direction::Pre))
+    }
+
+    /// Whether some run fails.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict_of(None)
+    }
+
+    /// Whether some run fails at `only` (at any target, if it is none).
+    pub fn verdict_of(&self, only: Option<Node>) -> Verdict {
+        let d = &self.encoding.domain;
+        let (saturated, query) = match (self.options.search, only) {
+            (Search::Backwards, None) => (self.pre(), self.start(Reading::Forward, &())),
+            _ => (self.post(), self.targets_automaton(only, Reading::Forward, &())),
+        };
+        let reached = !d.is_zero(&saturated.automaton.summary(d, &query));
+        match saturated.stop {
+            _ if d.exhausted() => Verdict::Unknown(StopReason::Memory),
+            StopReason::Complete if reached => Verdict::Unsafe,
+            StopReason::Complete => Verdict::Safe,
+            // What was found before the limit is true.
+            _ if reached => Verdict::Unsafe,
+            stop => Verdict::Unknown(stop),
+        }
+    }
+
+    /// A failing run to `only` (to any target, if it is none); `None` if there is none.
+    pub fn failing_run(&self, only: Option<Node>) -> Result<Option<FailingRun>, StopReason> {
+        let query = self.targets_automaton(only, Reading::Forward, &());
+        let d = &self.encoding.domain;
+        let some = self.post().witnesses(d, &self.encoding.system, &query, usize::MAX);
+        let some = some.ok().and_then(|witnesses| witnesses.into_iter().next());
+        let Some(some) = some else {
+            return match self.post().stop {
+                StopReason::Complete => Ok(None),
+                stop => Err(stop),
+            };
+        };
+        let shortest = self.shortest(&query, some.rules.len());
+        let is_shortest = shortest.is_some();
+        let rules = shortest.unwrap_or(some.rules);
+        let trace = concrete::trace(&self.encoding, self.program, &rules).ok_or(StopReason::Memory)?;
+        self.replayed(FailingRun { trace, is_shortest }).map(Some)
+    }
+
+    /// The rules of a shortest run, if it can be found within a budget.
+    fn shortest(&self, query: &Automaton<()>, known: usize) -> Option<Vec<RuleId>> {
+        if known <= 1 {
+            return None;
+        }
+        let lengths = ByLength::new(self.encoding.domain.clone());
+        let system = self.encoding.system.map(|rule, w| {
+            let steps = u32::from(self.encoding.origins[rule.index()] != Origin::Part);
+            let merge = self.encoding.system.merge(rule).cloned();
+            (lengths.weight(steps, w.clone()), merge.map(|merge| ByLengthMerge::new(merge, steps)))
+        });
+        let seed = self.start(Reading::Backward, &lengths.one());
+        // Weights by length are larger: this must not take much longer than the verdict did.
+        let steps = 4 * self.post().steps + 10_000;
+        let limits = Limits { steps: Some(steps), ..self.limits() };
+        let options = Options { order: Order::Priority, recording: Recording::Witnesses, limits };
+        let saturated = solve(Direction::Post, &lengths, &system, &seed, Method::Worklist, &options);
+        if !saturated.stop.is_complete() {
+            return None;
+        }
+        let least = saturated.automaton.summary(&lengths, query).shortest()?;
+        let witnesses = saturated.witnesses(&lengths, &system, query, usize::MAX).ok()?;
+        let best = witnesses.into_iter().find(|witness| witness.weight.shortest() == Some(least))?;
+        Some(best.rules)
+    }
+
+    fn replayed(&self, run: FailingRun) -> Result<FailingRun, StopReason> {
+        match self.program.replay(&run.trace) {
+            Ok(()) => Ok(run),
+            Err(error) => panic!("a run of the engine does not replay: {error}"),
+        }
+    }
+
+    /// The error projection: which locations and edges lie on failing runs, and with which stores.
+    pub fn projection(&self) -> Result<Projection<'_, 'a>, StopReason> {
+        for saturated in [self.post(), self.pre()] {
+            if !saturated.stop.is_complete() {
+                return Err(saturated.stop);
+            }
+        }
+        let encoding = &self.encoding;
+        let functional = FunctionalAutomaton::new(
+            &encoding.domain,
+            &encoding.system,
+            &self.post().automaton,
+            &self.pre().automaton,
+        );
+        let adjoint = AdjointProjection::new(&functional);
+        let mut stores = BTreeMap::new();
+        for (_, symbol) in adjoint.nodes() {
+            if let Some(node) = encoding.node(symbol) {
+                stores.insert(node, adjoint.stores(CONTROL, symbol));
+            }
+        }
+        if encoding.domain.exhausted() {
+            return Err(StopReason::Memory);
+        }
+        let edges = (encoding.system.rules())
+            .filter_map(|(rule, _)| match encoding.origins[rule.index()] {
+                Origin::Edge(edge) if adjoint.contains_rule(rule) => Some(edge),
+                _ => None,
+            })
+            .collect();
+        Ok(Projection { checker: self, stores, edges })
+    }
+
+    /// A failing run through a location; `None` if there is none.
+    pub fn run_through(&self, node: Node) -> Result<Option<FailingRun>, StopReason> {
+        let encoding = &self.encoding;
+        let (post, pre) = (self.post(), self.pre());
+        for saturated in [post, pre] {
+            if !saturated.stop.is_complete() {
+                return Err(saturated.stop);
+            }
+        }
+        let functional =
+            FunctionalAutomaton::new(&encoding.domain, &encoding.system, &post.automaton, &pre.automaton);
+        let through = functional.witnesses_through(post, pre, CONTROL, encoding.symbol(node), usize::MAX);
+        let Some(first) = through.ok().and_then(|all| all.into_iter().next()) else { return Ok(None) };
+        let trace =
+            concrete::trace(encoding, self.program, &first.witness.rules).ok_or(StopReason::Memory)?;
+        self.replayed(FailingRun { trace, is_shortest: false }).map(Some)
+    }
+}
+
+/// The locations on failing runs, with the stores that occur there.
+pub struct Projection<'c, 'a> {
+    checker: &'c Checker<'a>,
+    stores: BTreeMap<Node, Predicate>,
+    edges: BTreeSet<EdgeRef>,
+}
+
+impl Projection<'_, '_> {
+    /// The locations on failing runs.
+    pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
+        self.stores.keys().copied()
+    }
+
+    /// Whether some failing run passes a location.
+    pub fn contains(&self, node: Node) -> bool {
+        self.stores.contains_key(&node)
+    }
+
+    /// Whether some failing run takes an edge.
+    pub fn contains_edge(&self, edge: EdgeRef) -> bool {
+        self.edges.contains(&edge)
+    }
+
+    /// The stores of a location on failing runs, as few cubes over the named variables as need be (at most `most`).
+    pub fn cubes(&self, node: Node, most: usize) -> Vec<StoreCube> {
+        let Some(stores) = self.stores.get(&node) else { return Vec::new() };
+        let encoding = &self.checker.encoding;
+        let d = &encoding.domain;
+        let program = self.checker.program;
+        let mut hidden = encoding.layout.transfer();
+        hidden.extend(encoding.layout.scratch());
+        let known = variables(program, node.procedure);
+        let used: Vec<usize> = known
+            .iter()
+            .flat_map(|(var, cells)| {
+                (0..*cells).flat_map(|cell| encoding.layout.cell(program, node.procedure, *var, cell))
+            })
+            .collect();
+        hidden.extend(encoding.layout.local_bits().into_iter().filter(|bit| !used.contains(bit)));
+        let visible = d.exists(&d.domain_of(stores), &hidden);
+        let cubes = d.cubes(&visible, most);
+        cubes.into_iter().map(|cube| StoreCube::new(self.checker, node.procedure, &cube)).collect()
+    }
+
+    /// The values of some variables that occur at a location on failing runs, each a tuple, in order.
+    ///
+    /// Variables must be single values; there are at most `most` tuples.
+    pub fn values(&self, node: Node, of: &[Var], most: usize) -> Vec<Vec<u64>> {
+        self.stores.get(&node).map_or_else(Vec::new, |stores| self.checker.tuples(node, of, stores, most))
+    }
+}
+
+impl Checker<'_> {
+    /// The values of some variables that occur at a location on any run, each a tuple, in order.
+    pub fn reachable_values(&self, node: Node, of: &[Var], most: usize) -> Result<Vec<Vec<u64>>, StopReason> {
+        if !self.post().stop.is_complete() {
+            return Err(self.post().stop);
+        }
+        let d = &self.encoding.domain;
+        let contexts = self.post().automaton.contexts(d);
+        let weight = contexts.of_top(d, &self.post().automaton, CONTROL, self.encoding.symbol(node));
+        Ok(self.tuples(node, of, &d.range_of(&weight), most))
+    }
+
+    fn tuples(&self, node: Node, of: &[Var], stores: &Predicate, most: usize) -> Vec<Vec<u64>> {
+        let d = &self.encoding.domain;
+        let bits: Vec<Vec<usize>> =
+            of.iter().map(|var| self.encoding.layout.cell(self.program, node.procedure, *var, 0)).collect();
+        let mut left = d.domain_of(stores);
+        let mut tuples = Vec::new();
+        while let Some(store) = d.pick_store(&left).filter(|_| tuples.len() < most) {
+            let mut same = d.constant(true);
+            for bit in bits.iter().flatten() {
+                let value = if store[*bit] { d.var(*bit) } else { d.not(&d.var(*bit)) };
+                same = d.and(&same, &value);
+            }
+            left = d.and(&left, &d.not(&same));
+            tuples.push(bits.iter().map(|bits| number(&store, bits)).collect());
+        }
+        tuples.sort_unstable();
+        tuples
+    }
+}
+
+fn number(store: &[bool], bits: &[usize]) -> u64 {
+    bits.iter().enumerate().fold(0, |sum, (i, bit)| sum | u64::from(store[*bit]) << i)
+}
+
+/// The variables that a procedure sees, with the number of their cells.
+fn variables(program: &Program, procedure: ProcedureId) -> Vec<(Var, usize)> {
+    let globals = program.globals.iter().zip((0..).map(Var::Global));
+    let locals = program.procedure(procedure).variables.iter().zip((0..).map(Var::Local));
+    globals.chain(locals).map(|(variable, var)| (var, variable.ty.cell_count())).collect()
+}
+
+/// Values of some variables; those that are not named can have any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreCube {
+    /// Conditions such as `x = 1`, `!flag`, `x in 1?0`.
+    pub conditions: Vec<String>,
+}
+
+impl StoreCube {
+    fn new(checker: &Checker<'_>, procedure: ProcedureId, cube: &Cube) -> Self {
+        let program = checker.program;
+        let mut conditions = Vec::new();
+        for (var, cells) in variables(program, procedure) {
+            let variable = program.variable(procedure, var);
+            for cell in 0..cells {
+                let bits = checker.encoding.layout.cell(program, procedure, var, cell);
+                let values: Vec<Option<bool>> = bits.iter().map(|bit| cube[*bit]).collect();
+                if values.iter().all(Option::is_none) {
+                    continue;
+                }
+                let indices: String = variable.ty.indices(cell).iter().map(|i| format!("[{i}]")).collect();
+                let name = format!("{}{indices}", variable.name);
+                conditions.push(match (&values[..], variable.ty.element()) {
+                    ([Some(value)], wherefore_program::Scalar::Bool) => {
+                        if *value {
+                            name
+                        } else {
+                            format!("!{name}")
+                        }
+                    }
+                    _ if values.iter().all(Option::is_some) => {
+                        let fold = |sum: u64, (i, bit): (usize, &Option<bool>)| {
+                            sum | u64::from(*bit == Some(true)) << i
+                        };
+                        let value = values.iter().enumerate().fold(0, fold);
+                        format!("{name} = {}", program.show_value(variable, value))
+                    }
+                    _ => {
+                        let pattern = values.iter().rev().map(|bit| match bit {
+                            Some(true) => '1',
+                            Some(false) => '0',
+                            None => '?',
+                        });
+                        format!("{name} = {}b", pattern.collect::<String>())
+                    }
+                });
+            }
+        }
+        Self { conditions }
+    }
+}
+
+impl std::fmt::Display for StoreCube {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.conditions.is_empty() { f.write_str("any") } else { f.write_str(&self.conditions.join(", ")) }
+    }
+}
+
+/// The names and values of all variables that can be seen in a state.
+pub fn visible_values(program: &Program, state: &wherefore_program::State) -> Vec<(String, String)> {
+    Interpreter::new(program).show(state)
+}
