@@ -73,9 +73,9 @@ pub trait Semiring {
 
     /// True once an operation has run out of room and returned a weight that cannot be trusted.
     ///
-    /// Operations cannot fail one by one; instead a domain with bounded memory remembers the failure
-    /// here, and every algorithm of this crate stops with [`StopReason::Memory`](crate::StopReason::Memory)
-    /// before it hands such a weight out.
+    /// Operations cannot fail one by one; instead a domain with bounded memory remembers the failure here. Saturation
+    /// and path expressions then stop with [`StopReason::Memory`](crate::StopReason::Memory). What is read off automata
+    /// afterwards (summaries, chops, projections) ends early too: ask this once more before you trust it.
     fn exhausted(&self) -> bool {
         false
     }

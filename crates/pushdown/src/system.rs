@@ -201,7 +201,7 @@ impl<W, M> System<W, M> {
 
     /// Adds a rule with any number of symbols on the right; one with more than two is split.
     ///
-    /// The split goes through new symbols `rule.1`, `rule.2`, … below which the rest of the word is already in place:
+    /// The split goes through new symbols, called after the number of the rule, below which the rest of the word is already in place:
     /// `⟨p, γ⟩ ↪ ⟨q, a b c⟩` becomes `⟨p, γ⟩ ↪ ⟨q, x c⟩` with the weight, and `⟨q, x⟩ ↪ ⟨q, a b⟩` with `one`.
     /// [`is_helper_rule`](Self::is_helper_rule) and [`is_helper_symbol`](Self::is_helper_symbol) tell them apart.
     pub fn add_rule(
@@ -344,15 +344,24 @@ impl<W, M> System<W, M> {
         }
     }
 
-    /// A rule, ready to print: `<p, a> -> <q, b c>`.
+    /// A rule, ready to print: `<p, a> -> <q, b c>`; one that was split shows as it was.
     pub fn show_rule(&self, id: RuleId) -> impl fmt::Display + '_ {
         let rule = self.rule(id);
         fmt_from(move |f| {
-            let word = match rule.rhs {
+            let mut word = match rule.rhs {
                 Rhs::Pop => vec![],
                 Rhs::Swap(a) => vec![a],
                 Rhs::Push(a, b) => vec![a, b],
             };
+            // A rule that was split shows as it was.
+            while let Some((first, rest)) =
+                word.split_first().filter(|(first, _)| self.is_helper_symbol(**first))
+            {
+                let part =
+                    self.helper_rules.iter().map(|id| self.rules[id.index()]).find(|r| r.symbol == first.0);
+                let Some(Rhs::Push(a, b)) = part.map(|part| unpack(part).rhs) else { break };
+                word = [&[a, b], rest].concat();
+            }
             let left = self.show_parts(rule.from, std::slice::from_ref(&rule.symbol));
             write!(f, "{left} -> {}", self.show_parts(rule.to, &word))
         })

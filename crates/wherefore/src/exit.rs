@@ -16,7 +16,7 @@ Exit codes:
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Nothing can go wrong; nothing was reached.
+    /// Nothing can go wrong, or nothing was reached; or what was asked for is no verdict.
     Negative,
     /// Something can go wrong; something was reached.
     Positive,
@@ -66,12 +66,6 @@ pub enum CliError {
 
 /// Prints an error and says how to leave.
 pub fn report(error: &CliError) -> Exit {
-    // A reader that has seen enough, such as `head`, is no error of the input.
-    if let CliError::Output(cause) = error {
-        if cause.kind() == io::ErrorKind::BrokenPipe {
-            return Exit::Negative;
-        }
-    }
     eprintln!("error: {error}");
     Exit::BadInput
 }

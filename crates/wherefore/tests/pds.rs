@@ -94,7 +94,7 @@ fn costs_and_long_rules() {
         "\
 reachable, at cost 10
 
-a shortest run, 3 steps:
+a cheapest run, 3 steps:
     0  <p, a>
     1  <p, b c d>  go
     2  <q, c d>    <p, b> -> <q,>

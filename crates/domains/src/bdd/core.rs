@@ -1,6 +1,6 @@
 //! Predicates and the manager of their diagrams: the only file that talks to the diagram library.
 //!
-//! Every operation goes through [`Core::attempt`]: it collects garbage when the number of nodes has doubled, collects and
+//! Every operation goes through [`Core::attempt`]: it collects garbage when there are three times as many nodes as were live, collects and
 //! tries once more when there is no room, and records failure instead of returning it.
 
 use std::cell::{Cell, RefCell};

@@ -187,9 +187,11 @@ impl<'k, K: Kit> Machine<'k, K> {
             }
             answers.push((format!("functional by {method:?}"), sum));
             let options = self.options();
-            let twice = chop_by_post_star(domain, &self.system, &post.automaton, &query, target, &options);
+            let twice = chop_by_post_star(domain, &self.system, &post.automaton, &query, target, &options)
+                .expect("no limits");
             answers.push((format!("double post* by {method:?}"), twice));
-            let twice = chop_by_pre_star(domain, &self.system, start, &query, &pre.automaton, &options);
+            let twice = chop_by_pre_star(domain, &self.system, start, &query, &pre.automaton, &options)
+                .expect("no limits");
             answers.push((format!("double pre* by {method:?}"), twice));
             if method == Method::Worklist {
                 let mut sum = domain.zero();

@@ -131,6 +131,19 @@ impl Encoding {
         }
     }
 
+    /// What a node of the system (a control state and a topmost symbol) is in the file; `None` for one inside a step.
+    ///
+    /// Where control states are on the stack, the topmost symbol is the control state, and the symbol is not known.
+    pub fn decode_node(&self, state: State, top: Symbol) -> Option<(State, Option<Symbol>)> {
+        match &self.on_stack {
+            None => {
+                let known = state.index() < self.states.len() && top.index() < self.symbols.len();
+                known.then_some((state, Some(top)))
+            }
+            Some(_) => (state == DOT && top.index() < self.states.len()).then_some((State(top.0), None)),
+        }
+    }
+
     /// A configuration of the file, ready to print: `<p, a b>`.
     pub fn show(&self, configuration: &Configuration) -> String {
         let mut shown = format!("<{},", self.states.show(configuration.state.0));

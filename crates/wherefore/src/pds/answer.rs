@@ -6,9 +6,9 @@ use serde::Serialize;
 use wherefore_domains::{ByLength, ByLengthMerge, Cost, RelationDomain, ShortestPath};
 use wherefore_frontend::pds::{PdsFile, Weights};
 use wherefore_pushdown::{
-    AdjointMerge, AdjointProjection, Automaton, Configuration, Direction, FunctionalAutomaton, Merge,
-    Options, Plain, Reachability, Reachable, Reading, Recording, RuleId, Saturated, Semiring, StopReason,
-    System, Witness, reachable, solve,
+    AdjointMerge, AdjointProjection, Automaton, Configuration, Direction, FunctionalAutomaton, Limits, Merge,
+    Options, Plain, Reachability, Reachable, Reading, Recording, Rhs, RuleId, Saturated, Semiring,
+    StopReason, System, Witness, reachable, solve,
 };
 
 use super::Question;
@@ -66,7 +66,9 @@ pub struct Projection {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Node {
     pub state: String,
-    pub symbol: String,
+    /// Not known where the file's control states were put on the stack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
     /// The stores that occur there on such runs, if they were asked for; `any` stands for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stores: Option<Vec<String>>,
@@ -183,9 +185,11 @@ impl Answer {
         if question.trace && self.answer == Outcome::Reachable {
             // Weights by length know the shortest run that is possible with these stores.
             let lengths = ByLength::new(d.clone());
-            let one = |w: &_| lengths.weight(1, Clone::clone(w));
-            let long =
-                system.map(|rule, w| (one(w), system.merge(rule).cloned().map(|m| ByLengthMerge::new(m, 1))));
+            let long = system.map(|rule, w| {
+                let steps = u32::from(!system.is_helper_rule(rule));
+                let merge = system.merge(rule).cloned().map(|merge| ByLengthMerge::new(merge, steps));
+                (lengths.weight(steps, w.clone()), merge)
+            });
             let (saturated, query) = question.solve(&lengths, &long, true)?;
             self.trace = first_witness(&lengths, &long, &saturated, query).map(|w| steps(file, &w));
         }
@@ -223,11 +227,10 @@ impl Answer {
         let functional = FunctionalAutomaton::new(domain, system, &post, &pre);
         let projection = AdjointProjection::new(&functional);
         let named = |state, symbol| {
-            let top = Configuration { state, stack: vec![symbol] };
-            let decoded = file.encoding.decode(&top)?;
-            let symbol = decoded.stack.first().map(|s| file.encoding.symbols().show(s.0).to_string());
-            let state = file.encoding.states().show(decoded.state.0).to_string();
-            Some(Node { state, symbol: symbol.unwrap_or_default(), stores: None })
+            let (state, symbol) = file.encoding.decode_node(state, symbol)?;
+            let state = file.encoding.states().show(state.0).to_string();
+            let symbol = symbol.map(|symbol| file.encoding.symbols().show(symbol.0).to_string());
+            Some(Node { state, symbol, stores: None })
         };
         let inside: BTreeSet<_> = projection.nodes().into_iter().collect();
         let mut on = Vec::new();
@@ -238,7 +241,13 @@ impl Answer {
         }
         let mentioned: BTreeSet<_> = system
             .rules()
-            .map(|(_, rule)| (rule.from, rule.symbol))
+            .flat_map(|(_, rule)| {
+                let top = match rule.rhs {
+                    Rhs::Pop => None,
+                    Rhs::Swap(top) | Rhs::Push(top, _) => Some((rule.to, top)),
+                };
+                std::iter::once((rule.from, rule.symbol)).chain(top)
+            })
             .filter(|node| !inside.contains(node) && !system.is_helper_symbol(node.1))
             .collect();
         let off = mentioned.into_iter().filter_map(|(state, symbol)| named(state, symbol)).collect();
@@ -261,7 +270,9 @@ impl Question {
         };
         let seed = seed.map_weights(|()| domain.one()).read(reading);
         let recording = if witnesses { Recording::Witnesses } else { Recording::Off };
-        let options = Options { order: self.order, recording, limits: self.limits.clone() };
+        let time = self.limits.time.map(|time| time.saturating_sub(self.begin.elapsed()));
+        let limits = Limits { time, ..self.limits.clone() };
+        let options = Options { order: self.order, recording, limits };
         // Witnesses are read off the worklist's log.
         let method = if witnesses { wherefore_pushdown::Method::Worklist } else { self.method };
         let saturated = solve(direction, domain, system, &seed, method, &options);
@@ -329,26 +340,28 @@ fn steps<W>(file: &PdsFile, witness: &Witness<W>) -> Vec<Step> {
     steps
 }
 
-/// The automaton that the strategy computes, in the DOT language.
-pub fn dot(file: &PdsFile, question: &Question, name: &str) -> Result<String, CliError> {
-    let stopped =
-        |stop: StopReason| CliError::Question { file: name.to_owned(), message: stop.why().to_owned() };
-    match &file.weights {
+/// The automaton that the strategy computes, in the DOT language; or which limit was met.
+pub fn dot(file: &PdsFile, question: &Question, name: &str) -> Result<Result<String, StopReason>, CliError> {
+    Ok(match &file.weights {
         Weights::None => {
             let system = file.system.map_weights(|_, _| true);
-            let (saturated, _) = question.solve(&Reachability, &system, false).map_err(stopped)?;
-            Ok(saturated.automaton.dot(&system, |_| String::new()).to_string())
+            let solved = question.solve(&Reachability, &system, false);
+            solved.map(|(saturated, _)| saturated.automaton.dot(&system, |_| String::new()).to_string())
         }
         Weights::Shortest => {
             let system: System<Cost, Plain> = file.system.map_weights(|_, cost| Cost::from(*cost));
-            let (saturated, _) = question.solve(&ShortestPath, &system, false).map_err(stopped)?;
-            Ok(saturated.automaton.dot(&system, |cost| format!("{cost:?}")).to_string())
+            let solved = question.solve(&ShortestPath, &system, false);
+            solved.map(|(saturated, _)| {
+                saturated.automaton.dot(&system, |cost| format!("{cost:?}")).to_string()
+            })
         }
         Weights::Relation(relation) => {
             let stores = Stores::new(relation, name)?;
             let system = stores.system(file);
-            let (saturated, _) = question.solve(&stores.domain(), &system, false).map_err(stopped)?;
-            Ok(saturated.automaton.dot(&system, |w| format!("{} pairs", w.len())).to_string())
+            let solved = question.solve(&stores.domain(), &system, false);
+            solved.map(|(saturated, _)| {
+                saturated.automaton.dot(&system, |w| format!("{} pairs", w.len())).to_string()
+            })
         }
-    }
+    })
 }

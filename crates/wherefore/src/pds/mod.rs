@@ -104,7 +104,7 @@ enum OrderArg {
     Fifo,
     /// Last in, first out.
     Lifo,
-    /// Smallest weight first.
+    /// Smallest weight first, then in the order of the program.
     Priority,
 }
 
@@ -119,6 +119,8 @@ pub struct Question {
     pub method: Method,
     pub order: Order,
     pub limits: Limits,
+    /// When the command began: the time limit is for all of it.
+    pub begin: Instant,
 }
 
 impl Question {
@@ -136,18 +138,30 @@ pub fn run(args: &PdsArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let begin = Instant::now();
     let file = args.load()?;
     let loaded = begin.elapsed();
-    let question = args.question(&file)?;
+    let question = args.question(&file, begin)?;
     let name = args.file.display().to_string();
     if args.dot {
-        out.write_all(answer::dot(&file, &question, &name)?.as_bytes())?;
-        return Ok(Exit::Negative);
+        return match answer::dot(&file, &question, &name)? {
+            Ok(graph) => print(out, &graph, Exit::Negative),
+            Err(stop) => {
+                eprintln!("unknown, because {}", stop.why());
+                Ok(Exit::Unknown)
+            }
+        };
     }
     let mut answer = Answer::find(&file, &question, &name)?;
     answer.stats.load_seconds = loaded.as_secs_f64();
     answer.stats.seconds = begin.elapsed().as_secs_f64();
     let text = if args.json { render::json(&answer) } else { render::text(&answer) };
-    out.write_all(text.as_bytes())?;
-    Ok(answer.exit())
+    print(out, &text, answer.exit())
+}
+
+/// Prints, and leaves as the answer says; a reader that has seen enough, such as `head`, does not change it.
+fn print(out: &mut impl Write, text: &str, exit: Exit) -> Result<Exit, CliError> {
+    match out.write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(exit),
+    }
 }
 
 impl PdsArgs {
@@ -175,7 +189,7 @@ impl PdsArgs {
         Ok(read_str_with(Source { name: &name, text: &text }, sets)?)
     }
 
-    fn question(&self, file: &PdsFile) -> Result<Question, CliError> {
+    fn question(&self, file: &PdsFile, begin: Instant) -> Result<Question, CliError> {
         let missing = |what: &str| CliError::Question {
             file: self.file.display().to_string(),
             message: format!(
@@ -204,6 +218,7 @@ impl PdsArgs {
                 OrderArg::Priority => Order::Priority,
             },
             limits: self.limits.limits(),
+            begin,
         })
     }
 }

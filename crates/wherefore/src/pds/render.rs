@@ -21,7 +21,7 @@ pub fn text(answer: &Answer) -> String {
         (Outcome::Unknown, _, reason) => writeln!(out, "unknown, because {}", reason.unwrap_or("of a limit")),
     };
     if let Some(trace) = &answer.trace {
-        write_trace(&mut out, trace);
+        write_trace(&mut out, trace, if answer.cost.is_some() { "cheapest" } else { "shortest" });
     }
     if let Some(projection) = &answer.projection {
         write_projection(&mut out, projection);
@@ -29,7 +29,7 @@ pub fn text(answer: &Answer) -> String {
     out
 }
 
-fn write_trace(out: &mut String, trace: &[Step]) {
+fn write_trace(out: &mut String, trace: &[Step], which: &str) {
     let configurations: Vec<String> = trace
         .iter()
         .map(|step| {
@@ -37,7 +37,8 @@ fn write_trace(out: &mut String, trace: &[Step]) {
         })
         .collect();
     let width = configurations.iter().map(|c| c.chars().count()).max().unwrap_or(0).min(48);
-    let _ = writeln!(out, "\na shortest run, {} steps:", trace.len().saturating_sub(1));
+    let steps = trace.len().saturating_sub(1);
+    let _ = writeln!(out, "\na {which} run, {steps} {}:", if steps == 1 { "step" } else { "steps" });
     for (number, (step, configuration)) in trace.iter().zip(&configurations).enumerate() {
         let by = match (&step.label, &step.rule) {
             (Some(label), _) => label.clone(),
@@ -55,8 +56,10 @@ fn write_projection(out: &mut String, projection: &Projection) {
         writeln!(out, "\n{} of {} nodes lie on a run from start to target", on.len(), on.len() + off.len());
     let first = on.iter().chain(off).next().map(|node| &node.state);
     let several = on.iter().chain(off).any(|node| Some(&node.state) != first);
-    let name = |node: &Node| {
-        if several { format!("<{}, {}>", node.state, node.symbol) } else { node.symbol.clone() }
+    let name = |node: &Node| match &node.symbol {
+        None => node.state.clone(),
+        Some(symbol) if several => format!("<{}, {symbol}>", node.state),
+        Some(symbol) => symbol.clone(),
     };
     if on.iter().any(|node| node.stores.is_some()) {
         let width = on.iter().map(|node| name(node).chars().count()).max().unwrap_or(0);

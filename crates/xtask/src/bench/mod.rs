@@ -32,13 +32,9 @@ pub fn run(subject: &Subject) {
     match subject {
         Subject::Pushdown { quick } => {
             let extent = if *quick { Extent::Quick } else { Extent::Full };
-            if std::env::var_os("L").is_none() {
-                saturation::run(extent)
-            };
+            saturation::run(extent);
             loops::run(extent);
-            if std::env::var_os("L").is_none() {
-                projection::run(extent)
-            };
+            projection::run(extent);
         }
     }
 }

@@ -77,7 +77,8 @@ fn row(table: &mut Table, procedures: u32, variables: usize) {
     let (on, double_time, _) = measure(1, || {
         let one_chop = |symbol: &&Symbol| {
             let chop = top(&system, **symbol, &());
-            !d.is_zero(&chop_by_pre_star(&d, &system, &start, &chop, &pre, &options))
+            chop_by_pre_star(&d, &system, &start, &chop, &pre, &options)
+                .is_ok_and(|weight| !d.is_zero(&weight))
         };
         sample.iter().filter(one_chop).count()
     });
