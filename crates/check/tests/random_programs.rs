@@ -40,6 +40,8 @@ fn statement(names: &'static [&'static str], depth: u32) -> BoxedStrategy<String
         1 => target().prop_map(|t| format!("dead {t};")),
         2 => (target(), e()).prop_map(|(t, e)| format!("{t} := f({e});")),
         1 => e().prop_map(|e| format!("k({e});")),
+        1 => (e(), e()).prop_map(move |(a, b)| format!("{}, {} := two({a}, {b});", names[3], names[0])),
+        1 => e().prop_map(move |a| format!("_, {} := two({a}, *);", names[2])),
         1 => Just("skip;".to_owned()),
     ];
     if depth == 0 {
@@ -61,7 +63,7 @@ fn program() -> impl Strategy<Value = String> {
         format!(
             "decl g, h;\nbool f(a) begin\n  decl z;\n  if (*) then return {result}; fi;\n  {f}\n  return {result};\nend\n\
              void k(a) begin\n  decl z;\n  {enforce}\n  if (*) then\n  {k}\n  fi;\nend\n\
-             void main() begin\n  decl x, y;\n  {main}\nend\n"
+             bool<2> two(a, b) begin return b, a ^ g; end\nvoid main() begin\n  decl x, y;\n  {main}\nend\n"
         )
     })
 }

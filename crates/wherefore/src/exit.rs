@@ -1,8 +1,9 @@
 //! Exit codes: the one place where they are defined.
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
+use wherefore_frontend::LoadError;
 use wherefore_frontend::pds::PdsError;
 
 /// Shown at the end of `--help`.
@@ -43,6 +44,9 @@ pub enum CliError {
     /// The file is at fault; the message shows where.
     #[error("{}", .0.render().trim_end())]
     Pds(#[from] PdsError),
+    /// The program is at fault; the messages show where.
+    #[error("{}", .0.render().trim_end())]
+    Load(#[from] LoadError),
     /// A file cannot be read.
     #[error("{file}: {error}")]
     File {
@@ -68,4 +72,12 @@ pub enum CliError {
 pub fn report(error: &CliError) -> Exit {
     eprintln!("error: {error}");
     Exit::BadInput
+}
+
+/// Prints, and leaves as the answer says; a reader that has seen enough, such as `head`, does not change it.
+pub fn print(out: &mut impl Write, text: &str, exit: Exit) -> Result<Exit, CliError> {
+    match out.write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(exit),
+    }
 }

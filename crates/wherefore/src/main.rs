@@ -3,6 +3,7 @@
 mod exit;
 mod limits;
 mod pds;
+mod program;
 
 use std::process::ExitCode;
 
@@ -18,13 +19,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Check(program::check::CheckArgs),
+    Project(program::project::ProjectArgs),
     Pds(pds::PdsArgs),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let out = &mut std::io::stdout().lock();
     let outcome = match &cli.command {
-        Command::Pds(args) => pds::run(args, &mut std::io::stdout().lock()),
+        Command::Check(args) => program::check::run(args, out),
+        Command::Project(args) => program::project::run(args, out),
+        Command::Pds(args) => pds::run(args, out),
     };
     outcome.unwrap_or_else(|error| exit::report(&error)).into()
 }

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use wherefore_domains::Entry;
 use wherefore_domains::bdd::{BddRelations, LocalVariables, Predicate, ProjectLocals};
 use wherefore_program::{
-    Argument, Assignment, Call, EdgeId, EdgeRef, Expr, ExprKind, Node, Operation, ProcedureId, Program,
-    Target, Var, When,
+    Argument, Assignment, Call, EdgeId, EdgeRef, ErrorSite, Expr, ExprKind, Node, Operation, ProcedureId,
+    Program, Target, Var, When,
 };
 use wherefore_pushdown::{Rhs, RuleId, Semiring, State, Symbol, System};
 
@@ -38,6 +38,8 @@ pub(crate) struct Encoding {
     pub origins: Vec<Origin>,
     /// Where runs start: the symbol above which nothing is.
     pub start: Symbol,
+    /// Where all targets lead, with the store of zeros: what was the store there does not matter either.
+    pub failed: Symbol,
     /// The first symbol of each procedure; locations follow in order.
     first: Vec<u32>,
     /// The location that a symbol stands for, if it is one of the program's.
@@ -48,7 +50,7 @@ pub(crate) struct Encoding {
 pub(crate) const CONTROL: State = State(0);
 
 impl Encoding {
-    pub fn new(program: &Program, layout: Layout, domain: BddRelations) -> Self {
+    pub fn new(program: &Program, targets: &[ErrorSite], layout: Layout, domain: BddRelations) -> Self {
         let mut system = System::new();
         system.state("p");
         let mut first = Vec::new();
@@ -61,13 +63,19 @@ impl Encoding {
             }
         }
         let start = system.symbol("start");
-        nodes.push(None);
+        let failed = system.symbol("failed");
+        nodes.extend([None, None]);
         let locals = LocalVariables::new(&domain, &layout.local_bits());
-        let mut encoding = Self { domain, system, layout, origins: Vec::new(), start, first, nodes };
+        let mut encoding = Self { domain, system, layout, origins: Vec::new(), start, failed, first, nodes };
         let initial = encoding.initial(program);
         let entry = encoding
             .symbol(Node { procedure: program.entry, location: program.procedure(program.entry).entry });
         encoding.rule(start, Rhs::Swap(entry), initial, Origin::Part);
+        let end = encoding.domain.primed(&encoding.zeros());
+        for site in targets {
+            let symbol = encoding.symbol(site.node);
+            encoding.rule(symbol, Rhs::Swap(failed), end.clone(), Origin::Part);
+        }
         for (id, procedure) in program.procedures() {
             for (edge, _) in procedure.edges() {
                 encoding.edge(program, &locals, EdgeRef { procedure: id, edge });
@@ -97,7 +105,10 @@ impl Encoding {
         self.system.add(CONTROL, from, CONTROL, rhs, weight)
     }
 
-    /// The stores with which a program starts, as a partial identity.
+    /// From the store of zeros to those with which a program starts.
+    ///
+    /// What was before the start does not matter. With one store there, the weights of the entry procedure are sets of
+    /// stores rather than relations between them.
     fn initial(&self, program: &Program) -> Predicate {
         let d = &self.domain;
         let entry = program.procedure(program.entry);
@@ -121,7 +132,13 @@ impl Encoding {
         }
         step.require(&all);
         step.keep_invariant(program.entry);
-        step.finish()
+        let stores = d.exists(&step.relation, &step.translator.taken);
+        d.and(&self.zeros(), &d.primed(&stores))
+    }
+
+    /// "All bits are 0".
+    fn zeros(&self) -> Predicate {
+        self.domain.store(&vec![false; self.layout.bits()])
     }
 
     fn edge(&mut self, program: &Program, locals: &LocalVariables, at: EdgeRef) {
@@ -137,7 +154,7 @@ impl Encoding {
                 for value in values {
                     let value = step.translator.value(value);
                     step.require(&value.valid);
-                    for (bit, value) in bits.by_ref().zip(value.bits) {
+                    for (value, bit) in value.bits.into_iter().zip(bits.by_ref()) {
                         step.set(bit, value);
                     }
                 }
@@ -180,7 +197,7 @@ impl Encoding {
             let mut bits = self.layout.transfer().into_iter();
             for value in step.arguments(call) {
                 let value = value.unwrap_or_else(|width| step.translator.choice(width, u64::MAX).bits);
-                for (bit, value) in bits.by_ref().zip(value) {
+                for (value, bit) in value.into_iter().zip(bits.by_ref()) {
                     step.set(bit, value);
                 }
             }

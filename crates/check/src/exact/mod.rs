@@ -11,6 +11,7 @@ mod layout;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use wherefore_domains::bdd::{BddRelations, Cube, Predicate};
 use wherefore_domains::{ByLength, ByLengthMerge};
@@ -80,6 +81,8 @@ pub struct Checker<'a> {
     targets: Vec<ErrorSite>,
     options: CheckOptions,
     encoding: Encoding,
+    /// When work began: the time limit is for all of it.
+    begin: Instant,
     post: OnceCell<Saturated<Predicate>>,
     pre: OnceCell<Saturated<Predicate>>,
 }
@@ -91,6 +94,7 @@ impl<'a> Checker<'a> {
         targets: &[ErrorSite],
         options: CheckOptions,
     ) -> Result<Self, CheckError> {
+        let begin = Instant::now();
         if let Some(at) = program.uses_threads() {
             return Err(CheckError::Threads { at });
         }
@@ -103,9 +107,9 @@ impl<'a> Checker<'a> {
         let capacity = options.limits.memory.map_or(1 << 26, |bytes| (bytes / 32).clamp(1 << 12, 1 << 28));
         let cache = (bits * 4096).clamp(1 << 12, 1 << 20).min(capacity);
         let domain = BddRelations::with_cache(bits, capacity, cache);
-        let encoding = Encoding::new(program, layout, domain);
+        let encoding = Encoding::new(program, targets, layout, domain);
         let (post, pre) = (OnceCell::new(), OnceCell::new());
-        Ok(Self { program, targets: targets.to_vec(), options, encoding, post, pre })
+        Ok(Self { program, targets: targets.to_vec(), options, encoding, begin, post, pre })
     }
 
     /// The program.
@@ -141,8 +145,10 @@ impl<'a> Checker<'a> {
         saturated.automaton.dot(&self.encoding.system, |w| format!("{} nodes", w.node_count())).to_string()
     }
 
+    /// What is left of the limits; memory is bounded by the decision diagrams themselves.
     fn limits(&self) -> Limits {
-        Limits { memory: None, ..self.options.limits.clone() }
+        let time = self.options.limits.time.map(|time| time.saturating_sub(self.begin.elapsed()));
+        Limits { memory: None, time, ..self.options.limits.clone() }
     }
 
     fn start<W: Clone>(&self, reading: Reading, one: &W) -> Automaton<W> {
@@ -189,7 +195,7 @@ impl<'a> Checker<'a> {
         let d = &self.encoding.domain;
         let seed = match direction {
             Direction::Post => self.start(Reading::Backward, &d.one()),
-            Direction::Pre => self.targets_automaton(None, Reading::Forward, &d.one()),
+            Direction::Pre => self.tops([self.encoding.failed], Reading::Forward, &d.one()),
         };
         // Witnesses are read off the worklist's log; in program order it does little twice.
         let options =
@@ -273,6 +279,15 @@ impl<'a> Checker<'a> {
         Some(best.rules)
     }
 
+    /// A run without the last step, which is not the program's.
+    fn to_target<'r>(&self, rules: &'r [RuleId]) -> &'r [RuleId] {
+        let failed = wherefore_pushdown::Rhs::Swap(self.encoding.failed);
+        match rules.split_last() {
+            Some((last, rest)) if self.encoding.system.rule(*last).rhs == failed => rest,
+            _ => rules,
+        }
+    }
+
     fn replayed(&self, run: FailingRun) -> Result<FailingRun, StopReason> {
         match self.program.replay(&run.trace) {
             Ok(()) => Ok(run),
@@ -326,8 +341,8 @@ impl<'a> Checker<'a> {
             FunctionalAutomaton::new(&encoding.domain, &encoding.system, &post.automaton, &pre.automaton);
         let through = functional.witnesses_through(post, pre, CONTROL, encoding.symbol(node), usize::MAX);
         let Some(first) = through.ok().and_then(|all| all.into_iter().next()) else { return Ok(None) };
-        let trace =
-            concrete::trace(encoding, self.program, &first.witness.rules).ok_or(StopReason::Memory)?;
+        let trace = concrete::trace(encoding, self.program, self.to_target(&first.witness.rules))
+            .ok_or(StopReason::Memory)?;
         self.replayed(FailingRun { trace, is_shortest: false }).map(Some)
     }
 }

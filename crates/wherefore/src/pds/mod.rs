@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use wherefore_frontend::pds::{PdsFile, Sets, Source, read_str_with};
 use wherefore_pushdown::{Automaton, Direction, Limits, Method, Order, Strategy};
 
-use crate::exit::{CliError, Exit};
+use crate::exit::{CliError, Exit, print};
 use crate::limits::LimitArgs;
 use answer::Answer;
 
@@ -154,14 +154,6 @@ pub fn run(args: &PdsArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     answer.stats.seconds = begin.elapsed().as_secs_f64();
     let text = if args.json { render::json(&answer) } else { render::text(&answer) };
     print(out, &text, answer.exit())
-}
-
-/// Prints, and leaves as the answer says; a reader that has seen enough, such as `head`, does not change it.
-fn print(out: &mut impl Write, text: &str, exit: Exit) -> Result<Exit, CliError> {
-    match out.write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(exit),
-    }
 }
 
 impl PdsArgs {

@@ -1,0 +1,207 @@
+//! `wherefore check FILE` and `wherefore project FILE`: questions to programs.
+
+pub mod check;
+pub mod project;
+mod render;
+mod run;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use wherefore_check::CheckError;
+use wherefore_check::exact::{CheckOptions, Checker, Search, Verdict};
+use wherefore_frontend::load;
+use wherefore_program::{ErrorKind, ErrorSite, Program, TargetChoice};
+use wherefore_pushdown::StopReason;
+
+use crate::exit::{CliError, Exit, print};
+use crate::limits::LimitArgs;
+
+/// What all questions to programs have in common.
+#[derive(Args)]
+pub struct ProgramArgs {
+    /// The program: a Boolean program (.bp) or a Remopla file (.rem); docs/languages.md says what is read.
+    file: PathBuf,
+
+    /// The procedure where execution starts, instead of `main` or what FILE names.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+
+    /// Ask about this label (or about the entry of this procedure) instead of all checks and error labels.
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+
+    /// How to decide.
+    #[arg(long, value_enum, default_value = "exact")]
+    engine: EngineArg,
+
+    /// From which end to search.
+    #[arg(long, value_enum, default_value = "forwards")]
+    search: SearchArg,
+
+    /// What else counts as an error.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    check: Option<ExtraCheck>,
+
+    /// Print the answer as JSON (docs/json.md).
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum EngineArg {
+    /// Decision diagrams over all of the data.
+    Exact,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum SearchArg {
+    /// From the start of the program.
+    Forwards,
+    /// From the errors.
+    Backwards,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ExtraCheck {
+    /// Indices outside their arrays.
+    Bounds,
+}
+
+/// A program with the places it is asked about.
+pub struct Subject {
+    pub program: Program,
+    pub targets: Vec<ErrorSite>,
+    pub begin: Instant,
+}
+
+impl ProgramArgs {
+    fn load(&self) -> Result<Subject, CliError> {
+        let begin = Instant::now();
+        let EngineArg::Exact = self.engine;
+        let mut program = load(&self.file, self.entry.as_deref())?;
+        if let Some(ExtraCheck::Bounds) = self.check {
+            program = program.with_bounds_checks();
+        }
+        let choice = self.label.clone().map_or(TargetChoice::Default, TargetChoice::Label);
+        let question = |error: wherefore_program::ProgramError| CliError::Question {
+            file: self.name(),
+            message: error.to_string(),
+        };
+        let targets = program.targets(&choice).map_err(question)?;
+        Ok(Subject { program, targets, begin })
+    }
+
+    fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn options(&self) -> CheckOptions {
+        let search = match self.search {
+            SearchArg::Forwards => Search::Forwards,
+            SearchArg::Backwards => Search::Backwards,
+        };
+        CheckOptions { search, limits: self.limits.limits() }
+    }
+}
+
+/// Why a program that cannot be checked cannot be.
+fn unsupported(program: &Program, error: &CheckError) -> String {
+    match error {
+        CheckError::Threads { at } => {
+            let source = program.source(*at);
+            format!("{error} ({}:{})", source.name(), program.position(*at).line)
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// `safe`, `unsafe` or `unknown`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Word {
+    Safe,
+    Unsafe,
+    Unknown,
+}
+
+impl Word {
+    fn of(verdict: Verdict) -> (Self, Option<String>) {
+        match verdict {
+            Verdict::Safe => (Self::Safe, None),
+            Verdict::Unsafe => (Self::Unsafe, None),
+            Verdict::Unknown(stop) => (Self::Unknown, Some(stop.why().to_owned())),
+        }
+    }
+
+    fn exit(self) -> Exit {
+        match self {
+            Self::Safe => Exit::Negative,
+            Self::Unsafe => Exit::Positive,
+            Self::Unknown => Exit::Unknown,
+        }
+    }
+}
+
+/// A place that is asked about.
+#[derive(Clone, Debug, Serialize)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+    /// `assertion`, `label` or `procedure`.
+    pub kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+impl Place {
+    fn of(program: &Program, site: &ErrorSite) -> Self {
+        let span = program.location(site.node).span;
+        let (kind, label) = match &site.kind {
+            ErrorKind::Assertion => ("assertion", None),
+            ErrorKind::Label(name) => ("label", Some(name.clone())),
+            ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
+        };
+        Self { file: program.source(span).name().to_owned(), line: program.position(span).line, kind, label }
+    }
+
+    fn words(&self) -> String {
+        match &self.label {
+            None => format!("{}:{}: {}", self.file, self.line, self.kind),
+            Some(label) => format!("{}:{}: {} {label}", self.file, self.line, self.kind),
+        }
+    }
+}
+
+/// Figures of a run.
+#[derive(Default, Serialize)]
+pub struct Stats {
+    pub locations: usize,
+    pub bits: usize,
+    pub rules: usize,
+    pub diagram_nodes: usize,
+    pub seconds: f64,
+}
+
+impl Stats {
+    fn of(subject: &Subject, checker: Option<&Checker<'_>>) -> Self {
+        let (bits, rules) = checker.map_or((0, 0), Checker::size);
+        Self {
+            locations: subject.program.nodes().count(),
+            bits,
+            rules,
+            diagram_nodes: checker.map_or(0, Checker::diagram_nodes),
+            seconds: subject.begin.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// The reason for an unknown answer, in words.
+fn because(stop: StopReason) -> String {
+    stop.why().to_owned()
+}

@@ -1,0 +1,120 @@
+//! Answers about programs, in words and as JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use wherefore_program::Program;
+
+use super::run::RunStep;
+use super::{Word, check, project};
+
+/// An answer as JSON, one object on several lines.
+pub fn json(answer: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(answer).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn verdict(out: &mut String, word: Word, reason: Option<&str>) {
+    let _ = match (word, reason) {
+        (Word::Safe, _) => write!(out, "safe"),
+        (Word::Unsafe, _) => write!(out, "unsafe"),
+        (Word::Unknown, reason) => write!(out, "unknown, because {}", reason.unwrap_or("of a limit")),
+    };
+}
+
+/// The answer of `check`.
+pub fn check(answer: &check::Answer, file: &str) -> String {
+    let mut out = String::new();
+    let _ = write!(out, "{file}: ");
+    verdict(&mut out, answer.verdict, answer.reason.as_deref());
+    let failing = answer.targets.iter().filter(|target| target.verdict == Word::Unsafe).count();
+    let _ = match (answer.verdict, answer.targets.len()) {
+        (Word::Unknown, _) => writeln!(out),
+        (_, 0) => writeln!(out, " (there is nothing to check: no assertion, no error label)"),
+        (_, 1) => writeln!(out),
+        (_, count) => writeln!(out, " ({failing} of {count} checks can fail)"),
+    };
+    if answer.targets.len() > 1 {
+        for target in &answer.targets {
+            let word = match target.verdict {
+                Word::Safe => "holds",
+                Word::Unsafe => "can fail",
+                Word::Unknown => "unknown",
+            };
+            let _ = writeln!(out, "  {:8}  {}", word, target.place.words());
+        }
+    }
+    if let Some(error) = &answer.error {
+        let which = if answer.shortest == Some(true) { "a shortest failing run" } else { "a failing run" };
+        let _ = writeln!(out, "\n{which}, to {}:", error.words());
+        write_run(&mut out, &answer.trace);
+    }
+    if let (Word::Unsafe, Some(reason)) = (answer.verdict, &answer.reason) {
+        let _ = writeln!(out, "{reason}");
+    }
+    out
+}
+
+/// The steps of a run; values are shown where they change.
+fn write_run(out: &mut String, trace: &[RunStep]) {
+    let lines: Vec<String> = trace
+        .iter()
+        .map(|step| {
+            format!("{:5}  {}{}  {}", step.line, "  ".repeat(step.depth - 1), step.procedure, step.text)
+        })
+        .collect();
+    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).min(60);
+    let mut last: Option<&RunStep> = None;
+    for (step, line) in trace.iter().zip(&lines) {
+        let same_frame = |other: &&RunStep| other.procedure == step.procedure && other.depth == step.depth;
+        let changed = step.values.iter().filter(|(name, value)| {
+            let before = last.and_then(|last| last.values.get(*name));
+            before != Some(value) || last.filter(same_frame).is_none()
+        });
+        let changed: Vec<String> = changed.map(|(name, value)| format!("{name}={value}")).collect();
+        let line = format!("{line:width$}  {}", changed.join(" "));
+        let _ = writeln!(out, "{}", line.trim_end());
+        last = Some(step);
+    }
+}
+
+/// The answer of `project`: the source, each line marked.
+pub fn project(answer: &project::Answer, program: &Program, file: &str) -> String {
+    let mut out = String::new();
+    let _ = write!(out, "{file}: ");
+    verdict(&mut out, answer.verdict, answer.reason.as_deref());
+    let Some(lines) = &answer.projection else {
+        let _ = writeln!(out);
+        return out;
+    };
+    if let Some(through) = &answer.through {
+        if !through.exists {
+            let _ = writeln!(out, "; no failing run passes line {}", through.line);
+            return out;
+        }
+        let _ = writeln!(out, "\n\na failing run through line {}:", through.line);
+        write_run(&mut out, &through.trace);
+        return out;
+    }
+    let (on, off) = (lines.inside.len(), lines.outside.len());
+    let _ = writeln!(out, "; {on} of {} lines with statements lie on a failing run (marked !)\n", on + off);
+    let Some(source) = program.sources.first() else { return out };
+    let width = source.line_count().to_string().len();
+    for number in 1..=source.line_count() {
+        let mark = if lines.inside.contains(&number) { '!' } else { ' ' };
+        let text = source.line(number).unwrap_or_default();
+        let _ = writeln!(out, "{}", format!("{mark} {number:width$} | {text}").trim_end());
+        for store in answer.stores.iter().flat_map(|stores| stores.get(&number)).flatten() {
+            let _ = writeln!(out, "  {:width$} |     fails with: {store}", "");
+        }
+    }
+    if let Some(edges) = &answer.edges {
+        let list = |edges: &std::collections::BTreeSet<(u32, u32)>| {
+            edges.iter().map(|(from, to)| format!("{from}->{to}")).collect::<Vec<_>>().join(" ")
+        };
+        let _ = writeln!(out, "\nsteps on failing runs:  {}", list(&edges.inside));
+        let _ = writeln!(out, "steps on none of them:  {}", list(&edges.outside));
+    }
+    out
+}
