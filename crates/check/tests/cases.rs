@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wherefore_check::exact::{CheckOptions, Checker, Verdict};
+use wherefore_check::exact::{CheckOptions, Checker, Detail, Verdict};
 use wherefore_frontend::load;
 use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, explore};
 use wherefore_pushdown::Limits;
@@ -49,7 +49,7 @@ fn compare(folder: &Path) -> usize {
             _ => Verdict::Safe,
         };
         assert_eq!(checker.verdict(), expected, "{name}");
-        let projection = checker.projection().expect("no limit");
+        let projection = checker.projection(Detail::Stores).expect("no limit");
         let lines: std::collections::BTreeSet<u32> =
             projection.nodes().filter_map(|node| program.line(node)).collect();
         assert_eq!(lines, oracle.lines(Runs::Failing), "{name}");
@@ -104,7 +104,7 @@ fn a_limit_is_unknown_not_safe() {
     let checker =
         Checker::new(&program, &targets, CheckOptions { limits, ..CheckOptions::default() }).unwrap();
     assert!(matches!(checker.verdict(), Verdict::Unknown(_)));
-    assert!(checker.projection().is_err());
+    assert!(checker.projection(Detail::Stores).is_err());
 }
 
 /// Arithmetic of the encoding against the interpreter: every operation on all values of three bits.
@@ -121,7 +121,7 @@ fn arithmetic_is_that_of_the_interpreter() {
         let oracle = explore(&program, &targets, ExploreLimits::default());
         assert_eq!(oracle.coverage(), Coverage::Complete);
         let checker = Checker::new(&program, &targets, options()).unwrap();
-        let projection = checker.projection().unwrap();
+        let projection = checker.projection(Detail::Stores).unwrap();
         let vars: Vec<_> = (0..3).map(wherefore_program::Var::Global).collect();
         for node in program.nodes() {
             let expected: Vec<Vec<u64>> = oracle.stores(node, &vars, Runs::Failing).into_iter().collect();

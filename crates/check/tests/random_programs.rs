@@ -1,7 +1,7 @@
 //! Random Boolean programs: exact checking against an explicit-state search.
 
 use proptest::prelude::*;
-use wherefore_check::exact::{CheckOptions, Checker, Search, Verdict};
+use wherefore_check::exact::{CheckOptions, Checker, Detail, Search, Verdict};
 use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, Var, explore};
 
 /// A random expression over these variables.
@@ -100,7 +100,7 @@ proptest! {
             prop_assert!(run.is_shortest);
             prop_assert_eq!(run.trace.length(&program), shortest.length(&program), "{}", text);
         }
-        let projection = forwards.projection().unwrap();
+        let projection = forwards.projection(Detail::Stores).unwrap();
         let failing = oracle.locations(Runs::Failing);
         for node in program.nodes() {
             let inside = projection.contains(node);

@@ -15,7 +15,7 @@ use wherefore_program::{
     Argument, Assignment, Call, EdgeId, EdgeRef, ErrorSite, Expr, ExprKind, Node, Operation, ProcedureId,
     Program, Target, Var, When,
 };
-use wherefore_pushdown::{Rhs, RuleId, Semiring, State, Symbol, System};
+use wherefore_pushdown::{Rhs, Semiring, State, Symbol, System};
 
 use super::bits::{Reads, Translator};
 use super::layout::Layout;
@@ -36,6 +36,9 @@ pub(crate) struct Encoding {
     pub layout: Layout,
     /// What each rule stands for.
     pub origins: Vec<Origin>,
+    /// Of each rule: the bits that it changes, and the predicate over bits before and changed bits after.
+    parts: Vec<(Vec<usize>, Predicate)>,
+    locals: LocalVariables,
     /// Where runs start: the symbol above which nothing is.
     pub start: Symbol,
     /// Where all targets lead, with the store of zeros: what was the store there does not matter either.
@@ -66,7 +69,9 @@ impl Encoding {
         let failed = system.symbol("failed");
         nodes.extend([None, None]);
         let locals = LocalVariables::new(&domain, &layout.local_bits());
-        let mut encoding = Self { domain, system, layout, origins: Vec::new(), start, failed, first, nodes };
+        let (origins, parts) = (Vec::new(), Vec::new());
+        let mut encoding =
+            Self { domain, system, layout, origins, parts, locals, start, failed, first, nodes };
         let initial = encoding.initial(program);
         let entry = encoding
             .symbol(Node { procedure: program.entry, location: program.procedure(program.entry).entry });
@@ -74,11 +79,12 @@ impl Encoding {
         let end = encoding.domain.primed(&encoding.zeros());
         for site in targets {
             let symbol = encoding.symbol(site.node);
-            encoding.rule(symbol, Rhs::Swap(failed), end.clone(), Origin::Part);
+            let all = (0..encoding.layout.bits()).collect();
+            encoding.rule(symbol, Rhs::Swap(failed), (all, end.clone()), Origin::Part);
         }
         for (id, procedure) in program.procedures() {
             for (edge, _) in procedure.edges() {
-                encoding.edge(program, &locals, EdgeRef { procedure: id, edge });
+                encoding.edge(program, EdgeRef { procedure: id, edge });
             }
         }
         encoding
@@ -100,16 +106,47 @@ impl Encoding {
         symbol
     }
 
-    fn rule(&mut self, from: Symbol, rhs: Rhs, weight: Predicate, origin: Origin) -> RuleId {
+    fn rule(&mut self, from: Symbol, rhs: Rhs, (changed, relation): (Vec<usize>, Predicate), origin: Origin) {
+        let weight = self.weight(&changed, &relation);
         self.origins.push(origin);
-        self.system.add(CONTROL, from, CONTROL, rhs, weight)
+        self.parts.push((changed, relation));
+        match rhs {
+            Rhs::Push(entry, back) => {
+                let merge = ProjectLocals::new(self.locals.clone(), Entry::Bound(weight.clone()));
+                self.system.add_call(CONTROL, from, CONTROL, (entry, back), weight, merge);
+            }
+            rhs => {
+                self.system.add(CONTROL, from, CONTROL, rhs, weight);
+            }
+        }
+    }
+
+    fn weight(&self, changed: &[usize], relation: &Predicate) -> Predicate {
+        if changed.is_empty() && *relation == self.domain.constant(true) {
+            return self.domain.one();
+        }
+        self.domain.transition(changed, relation)
+    }
+
+    /// The same rules, each only from the stores that `reached` gives for its location.
+    ///
+    /// Runs from the start of the program are the same; searching backwards, less is found that nothing leads to.
+    pub fn restricted(&self, reached: impl Fn(Symbol) -> Predicate) -> System<Predicate, ProjectLocals> {
+        self.system.map(|rule, _| {
+            let from = self.system.rule(rule).symbol;
+            let (changed, relation) = &self.parts[rule.index()];
+            let weight = self.weight(changed, &self.domain.and(relation, &reached(from)));
+            let merge = self.system.merge(rule);
+            let merge = merge.map(|_| ProjectLocals::new(self.locals.clone(), Entry::Bound(weight.clone())));
+            (weight, merge)
+        })
     }
 
     /// From the store of zeros to those with which a program starts.
     ///
     /// What was before the start does not matter. With one store there, the weights of the entry procedure are sets of
     /// stores rather than relations between them.
-    fn initial(&self, program: &Program) -> Predicate {
+    fn initial(&self, program: &Program) -> (Vec<usize>, Predicate) {
         let d = &self.domain;
         let entry = program.procedure(program.entry);
         let globals = program.globals.iter().zip((0..).map(Var::Global));
@@ -133,7 +170,7 @@ impl Encoding {
         step.require(&all);
         step.keep_invariant(program.entry);
         let stores = d.exists(&step.relation, &step.translator.taken);
-        d.and(&self.zeros(), &d.primed(&stores))
+        ((0..self.layout.bits()).collect(), d.and(&self.zeros(), &d.primed(&stores)))
     }
 
     /// "All bits are 0".
@@ -141,14 +178,14 @@ impl Encoding {
         self.domain.store(&vec![false; self.layout.bits()])
     }
 
-    fn edge(&mut self, program: &Program, locals: &LocalVariables, at: EdgeRef) {
+    fn edge(&mut self, program: &Program, at: EdgeRef) {
         let edge = program.edge(at);
         let here = |location| Node { procedure: at.procedure, location };
         let (from, to) = (self.symbol(here(edge.from)), self.symbol(here(edge.to)));
         let origin = Origin::Edge(at);
         let mut step = Step::new(self, program, at.procedure);
         match &edge.operation {
-            Operation::Call(call) => return self.call(program, locals, at, call),
+            Operation::Call(call) => return self.call(program, at, call),
             Operation::Return(values) => {
                 let mut bits = self.layout.transfer().into_iter();
                 for value in values {
@@ -181,7 +218,7 @@ impl Encoding {
         self.rule(from, Rhs::Swap(to), weight, origin);
     }
 
-    fn call(&mut self, program: &Program, locals: &LocalVariables, at: EdgeRef, call: &Call) {
+    fn call(&mut self, program: &Program, at: EdgeRef, call: &Call) {
         let edge = program.edge(at);
         let here = |location| Node { procedure: at.procedure, location };
         let (mut from, to) = (self.symbol(here(edge.from)), self.symbol(here(edge.to)));
@@ -239,9 +276,7 @@ impl Encoding {
             let weight = step.finish();
             self.rule(back, Rhs::Swap(to), weight, Origin::Part);
         }
-        let merge = ProjectLocals::new(locals.clone(), Entry::Bound(weight.clone()));
-        self.origins.push(origin);
-        self.system.add_call(CONTROL, from, CONTROL, (entry, back), weight, merge);
+        self.rule(from, Rhs::Push(entry, back), weight, origin);
     }
 }
 
@@ -488,17 +523,13 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The weight: choices are quantified, all other bits stay as they are.
-    fn finish(self) -> Predicate {
+    /// The bits that change, and the relation: choices are quantified, all other bits stay as they are.
+    fn finish(self) -> (Vec<usize>, Predicate) {
         let relation = if self.translator.taken.is_empty() {
             self.relation
         } else {
             self.domain.exists(&self.relation, &self.translator.taken)
         };
-        let changed: Vec<usize> = self.translator.reads.changed.into_iter().collect();
-        if changed.is_empty() && relation == self.domain.constant(true) {
-            return self.domain.one();
-        }
-        self.domain.transition(&changed, &relation)
+        (self.translator.reads.changed.into_iter().collect(), relation)
     }
 }

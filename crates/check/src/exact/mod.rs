@@ -13,12 +13,12 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use wherefore_domains::bdd::{BddRelations, Cube, Predicate};
+use wherefore_domains::bdd::{BddRelations, Cube, Predicate, ProjectLocals};
 use wherefore_domains::{ByLength, ByLengthMerge};
 use wherefore_program::{EdgeRef, ErrorSite, Interpreter, Node, ProcedureId, Program, Trace, Var};
 use wherefore_pushdown::{
     AdjointProjection, Automaton, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options,
-    Order, Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, solve,
+    Order, Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
 };
 
 pub use crate::verdict::{CheckError, Verdict};
@@ -84,8 +84,13 @@ pub struct Checker<'a> {
     /// When work began: the time limit is for all of it.
     begin: Instant,
     post: OnceCell<Saturated<Predicate>>,
+    recorded: OnceCell<Saturated<Predicate>>,
+    /// pre\* of the whole system, and of what can be reached.
     pre: OnceCell<Saturated<Predicate>>,
+    inside: OnceCell<(Rules, Saturated<Predicate>)>,
 }
+
+type Rules = System<Predicate, ProjectLocals>;
 
 impl<'a> Checker<'a> {
     /// Encodes the program.
@@ -108,8 +113,8 @@ impl<'a> Checker<'a> {
         let cache = (bits * 4096).clamp(1 << 12, 1 << 20).min(capacity);
         let domain = BddRelations::with_cache(bits, capacity, cache);
         let encoding = Encoding::new(program, targets, layout, domain);
-        let (post, pre) = (OnceCell::new(), OnceCell::new());
-        Ok(Self { program, targets: targets.to_vec(), options, encoding, begin, post, pre })
+        let (post, recorded, pre, inside) = Default::default();
+        Ok(Self { program, targets: targets.to_vec(), options, encoding, begin, post, recorded, pre, inside })
     }
 
     /// The program.
@@ -191,24 +196,53 @@ impl<'a> Checker<'a> {
         self.tops(symbols, reading, one)
     }
 
-    fn saturate(&self, direction: Direction) -> Saturated<Predicate> {
+    fn saturate(&self, direction: Direction, system: &Rules, recording: Recording) -> Saturated<Predicate> {
         let d = &self.encoding.domain;
         let seed = match direction {
             Direction::Post => self.start(Reading::Backward, &d.one()),
             Direction::Pre => self.tops([self.encoding.failed], Reading::Forward, &d.one()),
         };
-        // Witnesses are read off the worklist's log; in program order it does little twice.
-        let options =
-            Options { order: Order::Priority, recording: Recording::Witnesses, limits: self.limits() };
-        solve(direction, d, &self.encoding.system, &seed, Method::Worklist, &options)
+        // In program order the worklist does little twice; without witnesses path expressions may be faster still.
+        let options = Options { order: Order::Priority, recording, limits: self.limits() };
+        solve(direction, d, system, &seed, Method::Auto, &options)
     }
 
     fn post(&self) -> &Saturated<Predicate> {
-        self.post.get_or_init(|| self.saturate(Direction::Post))
+        self.post.get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Off))
+    }
+
+    /// post\* once more, with what witnesses need.
+    fn recorded(&self) -> &Saturated<Predicate> {
+        self.recorded
+            .get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Witnesses))
     }
 
     fn pre(&self) -> &Saturated<Predicate> {
-        self.pre.get_or_init(|| self.saturate(Direction::Pre))
+        self.pre.get_or_init(|| self.saturate(Direction::Pre, &self.encoding.system, Recording::Off))
+    }
+
+    /// pre\* of the errors within what post\* reached: every configuration on a failing run is there.
+    fn inside(&self) -> Result<&(Rules, Saturated<Predicate>), StopReason> {
+        let post = self.post();
+        if !post.stop.is_complete() {
+            return Err(post.stop);
+        }
+        let inside = self.inside.get_or_init(|| {
+            let d = &self.encoding.domain;
+            let contexts = post.automaton.contexts(d);
+            let reached = |symbol| {
+                let weight = contexts.of_top(d, &post.automaton, CONTROL, symbol);
+                d.stores_of(&d.range_of(&weight))
+            };
+            let rules = self.encoding.restricted(reached);
+            let pre = self.saturate(Direction::Pre, &rules, Recording::Witnesses);
+            (rules, pre)
+        });
+        match inside.1.stop {
+            _ if self.encoding.domain.exhausted() => Err(StopReason::Memory),
+            StopReason::Complete => Ok(inside),
+            stop => Err(stop),
+        }
     }
 
     /// Whether some run fails.
@@ -238,10 +272,10 @@ impl<'a> Checker<'a> {
     pub fn failing_run(&self, only: Option<Node>) -> Result<Option<FailingRun>, StopReason> {
         let query = self.targets_automaton(only, Reading::Forward, &());
         let d = &self.encoding.domain;
-        let some = self.post().witnesses(d, &self.encoding.system, &query, usize::MAX);
+        let some = self.recorded().witnesses(d, &self.encoding.system, &query, usize::MAX);
         let some = some.ok().and_then(|witnesses| witnesses.into_iter().next());
         let Some(some) = some else {
-            return match self.post().stop {
+            return match self.recorded().stop {
                 StopReason::Complete => Ok(None),
                 stop => Err(stop),
             };
@@ -266,7 +300,7 @@ impl<'a> Checker<'a> {
         });
         let seed = self.start(Reading::Backward, &lengths.one());
         // Weights by length are larger: this must not take much longer than the verdict did.
-        let steps = 4 * self.post().steps + 10_000;
+        let steps = 4 * self.recorded().steps + 10_000;
         let limits = Limits { steps: Some(steps), ..self.limits() };
         let options = Options { order: Order::Priority, recording: Recording::Witnesses, limits };
         let saturated = solve(Direction::Post, &lengths, &system, &seed, Method::Worklist, &options);
@@ -296,30 +330,27 @@ impl<'a> Checker<'a> {
     }
 
     /// The error projection: which locations and edges lie on failing runs, and with which stores.
-    pub fn projection(&self) -> Result<Projection<'_, 'a>, StopReason> {
-        for saturated in [self.post(), self.pre()] {
-            if !saturated.stop.is_complete() {
-                return Err(saturated.stop);
-            }
-        }
+    pub fn projection(&self, detail: Detail) -> Result<Projection<'_, 'a>, StopReason> {
         let encoding = &self.encoding;
-        let functional = FunctionalAutomaton::new(
-            &encoding.domain,
-            &encoding.system,
-            &self.post().automaton,
-            &self.pre().automaton,
-        );
+        let (rules, pre) = self.inside()?;
+        let functional =
+            FunctionalAutomaton::new(&encoding.domain, rules, &self.post().automaton, &pre.automaton);
         let adjoint = AdjointProjection::new(&functional);
         let mut stores = BTreeMap::new();
         for (_, symbol) in adjoint.nodes() {
             if let Some(node) = encoding.node(symbol) {
-                stores.insert(node, adjoint.stores(CONTROL, symbol));
+                let here = match detail {
+                    Detail::Locations => None,
+                    Detail::Stores => Some(adjoint.stores(CONTROL, symbol)),
+                };
+                stores.insert(node, here);
             }
         }
         if encoding.domain.exhausted() {
             return Err(StopReason::Memory);
         }
-        let edges = (encoding.system.rules())
+        let rules = encoding.system.rules().filter(|_| detail == Detail::Stores);
+        let edges = rules
             .filter_map(|(rule, _)| match encoding.origins[rule.index()] {
                 Origin::Edge(edge) if adjoint.contains_rule(rule) => Some(edge),
                 _ => None,
@@ -331,14 +362,12 @@ impl<'a> Checker<'a> {
     /// A failing run through a location; `None` if there is none.
     pub fn run_through(&self, node: Node) -> Result<Option<FailingRun>, StopReason> {
         let encoding = &self.encoding;
-        let (post, pre) = (self.post(), self.pre());
-        for saturated in [post, pre] {
-            if !saturated.stop.is_complete() {
-                return Err(saturated.stop);
-            }
+        let (rules, pre) = self.inside()?;
+        let post = self.recorded();
+        if !post.stop.is_complete() {
+            return Err(post.stop);
         }
-        let functional =
-            FunctionalAutomaton::new(&encoding.domain, &encoding.system, &post.automaton, &pre.automaton);
+        let functional = FunctionalAutomaton::new(&encoding.domain, rules, &post.automaton, &pre.automaton);
         let through = functional.witnesses_through(post, pre, CONTROL, encoding.symbol(node), usize::MAX);
         let Some(first) = through.ok().and_then(|all| all.into_iter().next()) else { return Ok(None) };
         let trace = concrete::trace(encoding, self.program, self.to_target(&first.witness.rules))
@@ -347,10 +376,20 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The locations on failing runs, with the stores that occur there.
+/// How much of a projection to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// The locations.
+    Locations,
+    /// The locations, the stores that occur there on failing runs, and the edges.
+    Stores,
+}
+
+/// The locations on failing runs, with the stores that occur there if [`Detail::Stores`] was asked for.
 pub struct Projection<'c, 'a> {
     checker: &'c Checker<'a>,
-    stores: BTreeMap<Node, Predicate>,
+    /// The locations, with their stores if these were asked for.
+    stores: BTreeMap<Node, Option<Predicate>>,
     edges: BTreeSet<EdgeRef>,
 }
 
@@ -372,7 +411,7 @@ impl Projection<'_, '_> {
 
     /// The stores of a location on failing runs, as few cubes over the named variables as need be (at most `most`).
     pub fn cubes(&self, node: Node, most: usize) -> Vec<StoreCube> {
-        let Some(stores) = self.stores.get(&node) else { return Vec::new() };
+        let Some(Some(stores)) = self.stores.get(&node) else { return Vec::new() };
         let encoding = &self.checker.encoding;
         let d = &encoding.domain;
         let program = self.checker.program;
@@ -395,7 +434,8 @@ impl Projection<'_, '_> {
     ///
     /// Variables must be single values; there are at most `most` tuples.
     pub fn values(&self, node: Node, of: &[Var], most: usize) -> Vec<Vec<u64>> {
-        self.stores.get(&node).map_or_else(Vec::new, |stores| self.checker.tuples(node, of, stores, most))
+        let stores = self.stores.get(&node).and_then(Option::as_ref);
+        stores.map_or_else(Vec::new, |stores| self.checker.tuples(node, of, stores, most))
     }
 }
 

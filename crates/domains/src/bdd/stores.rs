@@ -26,6 +26,11 @@ impl BddRelations {
         count(&self.core().exists(w, &self.inner().nexts), self.variable_count())
     }
 
+    /// The stores from which `w` leads somewhere, as a predicate over current values.
+    pub fn stores_of(&self, w: &Predicate) -> Predicate {
+        self.core().exists(w, &self.inner().nexts)
+    }
+
     /// Some pair of stores in `w`.
     pub fn pick_pair(&self, w: &Predicate) -> Option<(Store, Store)> {
         // Where both values will do, false is taken.

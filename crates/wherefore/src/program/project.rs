@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::Args;
 use serde::Serialize;
-use wherefore_check::exact::{Checker, Projection};
+use wherefore_check::exact::{Checker, Detail, Projection};
 use wherefore_program::{EdgeRef, LocationKind, Node, Program};
 use wherefore_pushdown::StopReason;
 
@@ -145,7 +145,8 @@ impl Answer {
         checker: &Checker<'_>,
     ) -> Result<(), StopReason> {
         (self.verdict, self.reason) = Word::of(checker.verdict());
-        let projection = checker.projection()?;
+        let detail = if args.stores || args.edges { Detail::Stores } else { Detail::Locations };
+        let projection = checker.projection(detail)?;
         let inside: BTreeSet<u32> = projection.nodes().filter_map(|node| program.line(node)).collect();
         let all: BTreeSet<u32> = program.nodes().filter_map(|node| program.line(node)).collect();
         let outside = all.difference(&inside).copied().collect();

@@ -1,5 +1,6 @@
 //! Benchmarks. Figures of one run can be compared with each other; those of two runs, or of two machines, cannot.
 
+mod boolean;
 mod floor;
 mod loops;
 mod program_shaped;
@@ -19,6 +20,16 @@ pub enum Subject {
         #[arg(long)]
         quick: bool,
     },
+    /// Exact checking of generated Boolean programs.
+    Boolean {
+        /// Small sizes only: a look at whether everything still runs.
+        #[arg(long)]
+        quick: bool,
+    },
+}
+
+fn extent(quick: bool) -> Extent {
+    if quick { Extent::Quick } else { Extent::Full }
 }
 
 /// How much to measure.
@@ -31,11 +42,12 @@ pub enum Extent {
 pub fn run(subject: &Subject) {
     match subject {
         Subject::Pushdown { quick } => {
-            let extent = if *quick { Extent::Quick } else { Extent::Full };
+            let extent = extent(*quick);
             saturation::run(extent);
             loops::run(extent);
             projection::run(extent);
         }
+        Subject::Boolean { quick } => boolean::run(extent(*quick)),
     }
 }
 
