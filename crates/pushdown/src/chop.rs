@@ -23,6 +23,19 @@ use crate::witness::{Covers, EMPTY, NoWitness, Witness};
 impl<W: Clone + Eq> Automaton<W> {
     /// The configurations that are accepted here and by `query`, with the weights they have here.
     ///
+    /// ```
+    /// use wherefore_pushdown::*;
+    /// let mut system: System<()> = System::new();
+    /// let (p, a, b) = (system.state("p"), system.symbol("a"), system.symbol("b"));
+    /// let set = |text| {
+    ///     let set = ConfigurationSet::parse(text, system.states(), system.symbols()).unwrap();
+    ///     set.to_automaton(1, 2, Reading::Forward, &())
+    /// };
+    /// let both = set("a .*").map_weights(|()| true).intersect(&set(". b"));
+    /// let accepts = |stack| both.weight(&Reachability, &Configuration { state: p, stack });
+    /// assert!(accepts(vec![a, b]) && !accepts(vec![a, a]) && !accepts(vec![b, b]));
+    /// ```
+    ///
     /// What the states stood for is kept, so that saturation can go on from the intersection: calls that have not returned
     /// can still return, with their merge functions.
     pub fn intersect(&self, query: &Automaton<()>) -> Self {
@@ -136,6 +149,27 @@ impl<S: Semiring, M: Merge<S>> FunctionalAutomaton<'_, S, M> {
     /// Runs through a node whose weights combine to its [`chop`](Self::chop); empty if that is zero (\[Lal09\] §5.3.1).
     ///
     /// `post` and `pre` are what this automaton was made of, saturated with witnesses recorded.
+    ///
+    /// ```
+    /// use wherefore_domains::{Relation, RelationDomain};
+    /// use wherefore_pushdown::*;
+    /// // x := 1 or x := 2, then a check that only 2 fails.
+    /// let d = RelationDomain::new(3);
+    /// let mut system: System<Relation> = System::new();
+    /// let p = system.state("p");
+    /// let (a, b, bad) = (system.symbol("a"), system.symbol("b"), system.symbol("bad"));
+    /// system.add(p, a, p, Rhs::Swap(b), Relation::from_fn(3, |_| [1]));
+    /// let two = system.add(p, a, p, Rhs::Swap(b), Relation::from_fn(3, |_| [2]));
+    /// let check = system.add(p, b, p, Rhs::Swap(bad), d.partial_identity([2]));
+    /// let at = |symbol| Configuration { state: p, stack: vec![symbol] };
+    /// let options = Options { recording: Recording::Witnesses, ..Options::default() };
+    /// let post = post_star(&d, &system, &Automaton::of_configuration(&system, &at(a), Reading::Backward, &d.one()), &options);
+    /// let pre = pre_star(&d, &system, &Automaton::of_configuration(&system, &at(bad), Reading::Forward, &d.one()), &options);
+    /// let functional = FunctionalAutomaton::new(&d, &system, &post.automaton, &pre.automaton);
+    /// let through = functional.witnesses_through(&post, &pre, p, b, 10).unwrap();
+    /// assert_eq!((&through[0].witness.rules[..], through[0].position), (&[two, check][..], 1));
+    /// assert_eq!(functional.stores(p, b), d.partial_identity([2]));
+    /// ```
     pub fn witnesses_through(
         &self,
         post: &Saturated<S::Weight>,
@@ -247,6 +281,28 @@ impl<S: Semiring, M: Merge<S>> FunctionalAutomaton<'_, S, M> {
 ///
 /// For any run through a node this under-approximates the stores of its projection (\[AEP\] §5.2); it is exact for the run.
 /// `position` is the number of rules before the point.
+///
+/// ```
+/// use wherefore_domains::{Relation, RelationDomain};
+/// use wherefore_pushdown::*;
+/// // x := 1 or x := 2, then a check that only 2 fails.
+/// let d = RelationDomain::new(3);
+/// let mut system: System<Relation> = System::new();
+/// let p = system.state("p");
+/// let (a, b, bad) = (system.symbol("a"), system.symbol("b"), system.symbol("bad"));
+/// system.add(p, a, p, Rhs::Swap(b), Relation::from_fn(3, |_| [1]));
+/// let two = system.add(p, a, p, Rhs::Swap(b), Relation::from_fn(3, |_| [2]));
+/// let check = system.add(p, b, p, Rhs::Swap(bad), d.partial_identity([2]));
+/// let at = |symbol| Configuration { state: p, stack: vec![symbol] };
+/// let options = Options { recording: Recording::Witnesses, ..Options::default() };
+/// let post = post_star(&d, &system, &Automaton::of_configuration(&system, &at(a), Reading::Backward, &d.one()), &options);
+/// let pre = pre_star(&d, &system, &Automaton::of_configuration(&system, &at(bad), Reading::Forward, &d.one()), &options);
+/// let functional = FunctionalAutomaton::new(&d, &system, &post.automaton, &pre.automaton);
+/// let through = functional.witnesses_through(&post, &pre, p, b, 10).unwrap();
+/// # let _ = (two, check);
+/// let stores = stores_along(&d, &system, &through[0].witness, through[0].position);
+/// assert_eq!(stores, d.partial_identity([2]));
+/// ```
 pub fn stores_along<S: Remembering, M: Merge<S>>(
     domain: &S,
     system: &System<S::Weight, M>,

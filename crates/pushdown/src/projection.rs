@@ -177,6 +177,26 @@ impl<'a, S: Semiring, M: Merge<S>> FunctionalAutomaton<'a, S, M> {
 
     /// `BW(w, node)`: the same with `w` put in at the node (\[Lal09\] §5.5).
     ///
+    /// ```
+    /// use wherefore_domains::{Relation, RelationDomain};
+    /// use wherefore_pushdown::*;
+    /// // Nothing happens in this thread, but it fails in store 1; it starts in store 0.
+    /// let d = RelationDomain::new(2);
+    /// let mut system: System<Relation> = System::new();
+    /// let p = system.state("p");
+    /// let (a, b, bad) = (system.symbol("a"), system.symbol("b"), system.symbol("bad"));
+    /// system.add(p, a, p, Rhs::Swap(b), d.partial_identity([0]));
+    /// system.add(p, b, p, Rhs::Swap(bad), d.partial_identity([1]));
+    /// let at = |symbol| Configuration { state: p, stack: vec![symbol] };
+    /// let seed = |symbol, reading| Automaton::of_configuration(&system, &at(symbol), reading, &d.one());
+    /// let post = post_star(&d, &system, &seed(a, Reading::Backward), &Options::default()).automaton;
+    /// let pre = pre_star(&d, &system, &seed(bad, Reading::Forward), &Options::default()).automaton;
+    /// let functional = FunctionalAutomaton::new(&d, &system, &post, &pre);
+    /// // Another thread that sets the store to 1 while this one stands at b makes it fail.
+    /// let other = Relation::from_fn(2, |_| [1]);
+    /// assert!(d.is_zero(&functional.chop(p, b)) && !d.is_zero(&functional.bottleneck(&other, p, b)));
+    /// ```
+    ///
     /// With `w = {(v, v)}` it says whether store `v` can occur there on a failing run (\[AEP\] §5.2); with the summary of
     /// another thread it accounts for two context switches.
     pub fn bottleneck(&self, w: &S::Weight, state: State, top: Symbol) -> S::Weight {

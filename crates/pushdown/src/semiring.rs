@@ -90,6 +90,16 @@ pub trait Semiring {
 /// Computes `w*` by squaring `1 ⊕ w` until it is stable; also returns the number of squarings.
 ///
 /// \[Lal09\] §4.1.1: logarithmic in the number of rounds that plain iteration needs.
+///
+/// ```
+/// use wherefore_domains::{Relation, RelationDomain};
+/// use wherefore_pushdown::star_by_squaring;
+///
+/// // A chain of six steps is closed by the third squaring, and the fourth one sees it.
+/// let step = Relation::from_fn(7, |x| (x < 6).then_some(x + 1));
+/// let (star, squarings) = star_by_squaring(&RelationDomain::new(7), &step);
+/// assert_eq!((star.len(), squarings), (28, 4));
+/// ```
 pub fn star_by_squaring<S: Semiring + ?Sized>(domain: &S, w: &S::Weight) -> (S::Weight, usize) {
     let mut power = domain.combine(&domain.one(), w);
     let mut squarings = 0;
@@ -106,6 +116,16 @@ pub fn star_by_squaring<S: Semiring + ?Sized>(domain: &S, w: &S::Weight) -> (S::
 /// Computes `w*` with the difference of the domain; also returns the number of turns of the loop.
 ///
 /// \[Lal09\] Fig. 4.5 and Thm. 4.2.1. Returns `None` for a domain without a difference.
+///
+/// ```
+/// use wherefore_domains::{Relation, RelationDomain};
+/// use wherefore_pushdown::{star_by_difference, star_by_squaring};
+///
+/// let domain = RelationDomain::new(7);
+/// let step = Relation::from_fn(7, |x| (x < 6).then_some(x + 1));
+/// let (star, turns) = star_by_difference(&domain, &step).unwrap();
+/// assert_eq!((&star, turns), (&star_by_squaring(&domain, &step).0, 7));
+/// ```
 pub fn star_by_difference<S: Semiring + ?Sized>(domain: &S, w: &S::Weight) -> Option<(S::Weight, usize)> {
     let mut star = domain.one();
     let mut delta = domain.one();

@@ -14,6 +14,21 @@ use crate::system::Configuration;
 
 impl<W: Clone + Eq> Automaton<W> {
     /// The weight with which a configuration is accepted.
+    ///
+    /// ```
+    /// use wherefore_domains::{Cost, ShortestPath};
+    /// use wherefore_pushdown::*;
+    /// // f calls itself and returns: ⟨p, f rⁿ⟩ and ⟨p, rⁿ⟩ are reached.
+    /// let mut system: System<Cost> = System::new();
+    /// let (p, f, r) = (system.state("p"), system.symbol("f"), system.symbol("r"));
+    /// system.add(p, f, p, Rhs::Push(f, r), Cost::finite(1));
+    /// system.add(p, f, p, Rhs::Pop, Cost::finite(10));
+    /// let start = Configuration { state: p, stack: vec![f] };
+    /// let seed = Automaton::of_configuration(&system, &start, Reading::Backward, &Cost::ZERO);
+    /// let reached = post_star(&ShortestPath, &system, &seed, &Options::default()).automaton;
+    /// let two = Configuration { state: p, stack: vec![r, r] };
+    /// assert_eq!(reached.weight(&ShortestPath, &two), Cost::finite(12));
+    /// ```
     pub fn weight<S: Semiring<Weight = W>>(&self, domain: &S, configuration: &Configuration) -> W {
         let Configuration { state, stack } = configuration;
         if stack.is_empty() {
@@ -63,6 +78,22 @@ impl<W: Clone + Eq> Automaton<W> {
     /// The combined weight of all configurations that `query` accepts too: `A(C)` of \[Lal09\] Def. 2.4.7.
     ///
     /// With the post\* automaton of S this is `IJOP(S, query)`; with the pre\* automaton of T it is `IJOP(query, T)`.
+    ///
+    /// ```
+    /// use wherefore_domains::{Cost, ShortestPath};
+    /// use wherefore_pushdown::*;
+    /// // f calls itself and returns: ⟨p, f rⁿ⟩ and ⟨p, rⁿ⟩ are reached.
+    /// let mut system: System<Cost> = System::new();
+    /// let (p, f, r) = (system.state("p"), system.symbol("f"), system.symbol("r"));
+    /// system.add(p, f, p, Rhs::Push(f, r), Cost::finite(1));
+    /// system.add(p, f, p, Rhs::Pop, Cost::finite(10));
+    /// let start = Configuration { state: p, stack: vec![f] };
+    /// let seed = Automaton::of_configuration(&system, &start, Reading::Backward, &Cost::ZERO);
+    /// let reached = post_star(&ShortestPath, &system, &seed, &Options::default()).automaton;
+    /// let query = ConfigurationSet::parse("r r r .*", system.states(), system.symbols()).unwrap();
+    /// let query = query.to_automaton(1, 2, Reading::Forward, &());
+    /// assert_eq!(reached.summary(&ShortestPath, &query), Cost::finite(13));
+    /// ```
     pub fn summary<S: Semiring<Weight = W>>(&self, domain: &S, query: &Automaton<()>) -> W {
         let product = Product::of(self, query);
         let values = solve(domain, self, &product);
@@ -92,6 +123,21 @@ impl<W: Clone + Eq> Automaton<W> {
     /// For every state, the combined weight of all paths from it to a final state.
     ///
     /// One pass answers "which weights arrive at this node, whatever the stack?" for all nodes: see [`Contexts::of_top`].
+    ///
+    /// ```
+    /// use wherefore_domains::{Cost, ShortestPath};
+    /// use wherefore_pushdown::*;
+    /// // f calls itself and returns: ⟨p, f rⁿ⟩ and ⟨p, rⁿ⟩ are reached.
+    /// let mut system: System<Cost> = System::new();
+    /// let (p, f, r) = (system.state("p"), system.symbol("f"), system.symbol("r"));
+    /// system.add(p, f, p, Rhs::Push(f, r), Cost::finite(1));
+    /// system.add(p, f, p, Rhs::Pop, Cost::finite(10));
+    /// let start = Configuration { state: p, stack: vec![f] };
+    /// let seed = Automaton::of_configuration(&system, &start, Reading::Backward, &Cost::ZERO);
+    /// let reached = post_star(&ShortestPath, &system, &seed, &Options::default()).automaton;
+    /// let contexts = reached.contexts(&ShortestPath);
+    /// assert_eq!(contexts.of_top(&ShortestPath, &reached, p, r), Cost::finite(11));
+    /// ```
     pub fn contexts<S: Semiring<Weight = W>>(&self, domain: &S) -> Contexts<W> {
         let product = Product::whole(self);
         Contexts { weights: solve(domain, self, &product) }

@@ -76,8 +76,12 @@ fn lines_steps_and_stores_of_get_unit() {
 fn runs_through_a_line_or_the_word_that_there_is_none() {
     let (code, answer) = answer(&["project", "examples/getunit-b1.bp", "--through", "5"]);
     assert_eq!((code, &answer["through"]["exists"]), (Some(10), &json!(true)));
-    let lines: Vec<_> =
-        answer["through"]["trace"].as_array().expect("a run").iter().map(|step| step["line"].clone()).collect();
+    let lines: Vec<_> = answer["through"]["trace"]
+        .as_array()
+        .expect("a run")
+        .iter()
+        .map(|step| step["line"].clone())
+        .collect();
     assert!(lines.contains(&json!(5)) && lines.last() == Some(&json!(10)));
     let output = wherefore(&["project", "examples/getunit-b2.bp", "--through", "4"]);
     assert_eq!(output.status.code(), Some(0));
@@ -95,9 +99,12 @@ fn both_searches_agree_and_limits_are_unknown() {
 
 #[test]
 fn stages_can_be_printed() {
-    for (stage, expected) in
-        [("cfa", "digraph"), ("listing", "getUnit"), ("pds", "<p, start> -> <p, main."), ("automaton", "digraph")]
-    {
+    for (stage, expected) in [
+        ("cfa", "digraph"),
+        ("listing", "getUnit"),
+        ("pds", "<p, start> -> <p, main."),
+        ("automaton", "digraph"),
+    ] {
         let output = wherefore(&["check", "examples/getunit-b2.bp", "--dump", stage]);
         assert_eq!(output.status.code(), Some(0));
         assert!(text(&output).contains(expected), "{stage}");
@@ -132,7 +139,8 @@ fn threads_are_refused_with_their_line() {
     let folder = std::env::temp_dir().join(format!("wherefore-programs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     let file = folder.join("threads.bp");
-    std::fs::write(&file, "void w() begin skip; end\nvoid main() begin\n  start_thread w();\nend\n").expect("a file");
+    std::fs::write(&file, "void w() begin skip; end\nvoid main() begin\n  start_thread w();\nend\n")
+        .expect("a file");
     let (code, answer) = answer(&["check", &file.display().to_string()]);
     assert_eq!((code, &answer["verdict"]), (Some(5), &json!("unknown")));
     let reason = answer["reason"].as_str().expect("a reason");
