@@ -27,14 +27,21 @@ pub enum Exit {
     BadInput,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(match exit {
+impl Exit {
+    /// The number.
+    pub fn code(self) -> u8 {
+        match self {
             Exit::Negative => 0,
             Exit::Positive => 10,
             Exit::Unknown => 5,
             Exit::BadInput => 2,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
     }
 }
 

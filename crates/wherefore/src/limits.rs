@@ -5,6 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use wherefore_pushdown::Limits;
 
+use crate::exit::Exit;
+
 /// What a run may spend.
 #[derive(Args, Clone, Debug)]
 pub struct LimitArgs {
@@ -25,6 +27,23 @@ impl LimitArgs {
             memory: self.memory.map(|mb| mb.saturating_mul(1 << 20)),
             ..Limits::default()
         }
+    }
+}
+
+/// How long past its time limit a run may take before it is ended from outside.
+///
+/// The engine looks at the clock between operations; a single operation on large decision diagrams can take very long.
+const GRACE: Duration = Duration::from_millis(500);
+
+impl LimitArgs {
+    /// Ends the process as *unknown* if it overruns its time limit; prints `unknown` first.
+    pub fn guard(&self, unknown: String) {
+        let Some(limit) = self.timeout.and_then(|limit| limit.checked_add(GRACE)) else { return };
+        std::thread::spawn(move || {
+            std::thread::sleep(limit);
+            let _ = crate::exit::print(&mut std::io::stdout(), &unknown, Exit::Unknown);
+            std::process::exit(Exit::Unknown.code().into());
+        });
     }
 }
 

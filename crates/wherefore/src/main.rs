@@ -26,7 +26,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let out = &mut std::io::stdout().lock();
+    let out = &mut std::io::stdout();
     let outcome = match &cli.command {
         Command::Check(args) => program::check::run(args, out),
         Command::Project(args) => program::project::run(args, out),

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use saphyr::YamlOwned;
-use wherefore_check::exact::{Checker, Projection, Verdict};
+use wherefore_check::exact::{Checker, Detail, Projection, Verdict};
 use wherefore_program::{EdgeRef, LocationKind, Node, Program, Var};
 use wherefore_pushdown::StopReason;
 
@@ -76,7 +76,7 @@ impl<'a> Subject<'a> {
     }
 
     fn projection(&self) -> Result<&Projection<'a, 'a>, StopReason> {
-        self.projection.get_or_init(|| self.checker.projection()).as_ref().map_err(|stop| *stop)
+        self.projection.get_or_init(|| self.checker.projection(Detail::Stores)).as_ref().map_err(|stop| *stop)
     }
 
     fn on_line(&self, line: u32) -> Vec<Node> {

@@ -84,6 +84,12 @@ impl ProgramArgs {
     fn load(&self) -> Result<Subject, CliError> {
         let begin = Instant::now();
         let EngineArg::Exact = self.engine;
+        let reason = StopReason::Time.why();
+        self.limits.guard(if self.json {
+            format!("{}\n", serde_json::json!({ "verdict": "unknown", "reason": reason }))
+        } else {
+            format!("{}: unknown, because {reason}\n", self.name())
+        });
         let mut program = load(&self.file, self.entry.as_deref())?;
         if let Some(ExtraCheck::Bounds) = self.check {
             program = program.with_bounds_checks();
