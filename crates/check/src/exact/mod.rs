@@ -202,9 +202,10 @@ impl<'a> Checker<'a> {
             Direction::Post => self.start(Reading::Backward, &d.one()),
             Direction::Pre => self.tops([self.encoding.failed], Reading::Forward, &d.one()),
         };
-        // In program order the worklist does little twice; without witnesses path expressions may be faster still.
+        // The worklist extends sets of stores in the outermost procedure; path expressions would close its loops as
+        // relations, which are much larger. In program order it does little twice.
         let options = Options { order: Order::Priority, recording, limits: self.limits() };
-        solve(direction, d, system, &seed, Method::Auto, &options)
+        solve(direction, d, system, &seed, Method::Worklist, &options)
     }
 
     fn post(&self) -> &Saturated<Predicate> {

@@ -32,7 +32,7 @@ enum Fault {
 pub fn run(extent: Extent) {
     let sizes: &[(usize, usize, usize)] = match extent {
         Extent::Quick => &[(10, 6, 4)],
-        Extent::Full => &[(20, 20, 10), (40, 20, 10), (80, 20, 10), (40, 40, 10), (40, 20, 30), (40, 20, 60)],
+        Extent::Full => &[(10, 20, 10), (20, 20, 10), (40, 20, 10), (20, 40, 10), (20, 20, 30)],
     };
     let mut table = Table::new(&[
         "procedures",
