@@ -222,6 +222,14 @@ impl<'a> Checker<'a> {
         self.pre.get_or_init(|| self.saturate(Direction::Pre, &self.encoding.system, Recording::Off))
     }
 
+    /// Whether post\* is complete and reached no target: then nothing is left to search for.
+    fn cannot_fail(&self) -> bool {
+        let d = &self.encoding.domain;
+        let query = self.targets_automaton(None, Reading::Forward, &());
+        let reached = !d.is_zero(&self.post().automaton.summary(d, &query));
+        self.post().stop.is_complete() && !reached && !d.exhausted()
+    }
+
     /// pre\* of the errors within what post\* reached: every configuration on a failing run is there.
     fn inside(&self) -> Result<&(Rules, Saturated<Predicate>), StopReason> {
         let post = self.post();
@@ -332,6 +340,9 @@ impl<'a> Checker<'a> {
 
     /// The error projection: which locations and edges lie on failing runs, and with which stores.
     pub fn projection(&self, detail: Detail) -> Result<Projection<'_, 'a>, StopReason> {
+        if self.cannot_fail() {
+            return Ok(Projection { checker: self, stores: BTreeMap::new(), edges: BTreeSet::new() });
+        }
         let encoding = &self.encoding;
         let (rules, pre) = self.inside()?;
         let functional =
@@ -362,6 +373,9 @@ impl<'a> Checker<'a> {
 
     /// A failing run through a location; `None` if there is none.
     pub fn run_through(&self, node: Node) -> Result<Option<FailingRun>, StopReason> {
+        if self.cannot_fail() {
+            return Ok(None);
+        }
         let encoding = &self.encoding;
         let (rules, pre) = self.inside()?;
         let post = self.recorded();
