@@ -11,7 +11,10 @@
 //! [`Verdict::Unknown`] with its reason. Every run is replayed by the interpreter of `wherefore-program` before it is
 //! handed out.
 
+pub mod cegar;
+mod encoding;
 pub mod exact;
+pub mod interpolants;
 mod verdict;
 
 pub use verdict::{CheckError, Verdict};

@@ -34,6 +34,7 @@ mod semiring;
 mod store;
 mod summary;
 mod system;
+mod versions;
 mod witness;
 
 pub mod laws;
@@ -59,4 +60,5 @@ pub use semiring::{
 };
 pub use summary::Contexts;
 pub use system::{Configuration, Rhs, Rule, System};
+pub use versions::Version;
 pub use witness::{NoWitness, Witness};

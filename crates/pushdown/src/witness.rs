@@ -51,10 +51,29 @@ impl Cause {
         Self { rule: NONE, first, first_at, second, second_at }
     }
 
+    /// The rule, if there is one.
+    pub fn rule_applied(&self) -> Option<RuleId> {
+        some(self.rule).map(RuleId)
+    }
+
+    /// The first transition, as of some log entry.
+    pub fn first(&self) -> Option<(TransId, u32)> {
+        some(self.first).map(|first| (first, self.first_at))
+    }
+
+    /// The second transition, as of some log entry.
+    pub fn second(&self) -> Option<(TransId, u32)> {
+        some(self.second).map(|second| (second, self.second_at))
+    }
+
     /// pre\*: a call rule, the callee's transition and the one that reads the return site.
     pub fn calls(rule: RuleId, first: TransId, first_at: u32, second: TransId, second_at: u32) -> Self {
         Self { rule: rule.0, first, first_at, second, second_at }
     }
+}
+
+fn some(number: u32) -> Option<u32> {
+    (number != NONE).then_some(number)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +103,11 @@ impl Log {
 
     pub fn latest(&self, trans: TransId) -> u32 {
         self.latest[trans as usize]
+    }
+
+    /// Each change: the transition, the change before it of the same one, and the cause.
+    pub fn entries(&self) -> impl Iterator<Item = (TransId, Option<u32>, Cause)> + '_ {
+        self.entries.iter().map(|entry| (entry.trans, some(entry.before), entry.cause))
     }
 
     pub fn bytes(&self) -> usize {

@@ -4,11 +4,6 @@
 //! relations between stores, as decision diagrams. A run fails if it reaches a target location; post\* finds whether one
 //! does, and the adjoint projection finds every location that lies on a failing run, with the stores there.
 
-mod bits;
-mod concrete;
-mod encode;
-mod layout;
-
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -21,12 +16,11 @@ use wherefore_pushdown::{
     Order, Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
 };
 
+use crate::encoding::{CONTROL, Encoding, Layout, Origin, concrete, number};
 pub use crate::verdict::{CheckError, Verdict};
-use encode::{CONTROL, Encoding, Origin};
-use layout::Layout;
 
 /// More bits than this and even the identity is a large diagram.
-const MOST_BITS: usize = 5_000;
+pub(crate) const MOST_BITS: usize = 5_000;
 
 /// From which end to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,46 +155,18 @@ impl<'a> Checker<'a> {
         Automaton::of_configuration(&self.encoding.system, &start, reading, one)
     }
 
-    /// Stacks with one of these symbols on top.
-    fn tops<W: Clone>(
-        &self,
-        tops: impl IntoIterator<Item = Symbol>,
-        reading: Reading,
-        one: &W,
-    ) -> Automaton<W> {
-        let mut automaton = Automaton::for_system(&self.encoding.system, reading);
-        let rest = automaton.add_state();
-        automaton.set_final(rest);
-        for top in tops {
-            automaton.add(CONTROL, top, rest, one.clone());
-        }
-        // Below the top there are return sites only.
-        let mut sites: Vec<Symbol> = (self.encoding.system.rules())
-            .filter_map(|(_, rule)| match rule.rhs {
-                wherefore_pushdown::Rhs::Push(_, back) => Some(back),
-                _ => None,
-            })
-            .collect();
-        sites.sort_unstable();
-        sites.dedup();
-        for site in sites {
-            automaton.add(rest, site, rest, one.clone());
-        }
-        automaton
-    }
-
     fn targets_automaton<W: Clone>(&self, only: Option<Node>, reading: Reading, one: &W) -> Automaton<W> {
         let nodes =
             self.targets.iter().map(|site| site.node).filter(|node| only.is_none_or(|only| only == *node));
         let symbols: Vec<Symbol> = nodes.map(|node| self.encoding.symbol(node)).collect();
-        self.tops(symbols, reading, one)
+        self.encoding.tops(symbols, reading, one)
     }
 
     fn saturate(&self, direction: Direction, system: &Rules, recording: Recording) -> Saturated<Predicate> {
         let d = &self.encoding.domain;
         let seed = match direction {
             Direction::Post => self.start(Reading::Backward, &d.one()),
-            Direction::Pre => self.tops([self.encoding.failed], Reading::Forward, &d.one()),
+            Direction::Pre => self.encoding.tops([self.encoding.failed], Reading::Forward, &d.one()),
         };
         // The worklist extends sets of stores in the outermost procedure; path expressions would close its loops as
         // relations, which are much larger. In program order it does little twice.
@@ -322,15 +288,6 @@ impl<'a> Checker<'a> {
         Some(best.rules)
     }
 
-    /// A run without the last step, which is not the program's.
-    fn to_target<'r>(&self, rules: &'r [RuleId]) -> &'r [RuleId] {
-        let failed = wherefore_pushdown::Rhs::Swap(self.encoding.failed);
-        match rules.split_last() {
-            Some((last, rest)) if self.encoding.system.rule(*last).rhs == failed => rest,
-            _ => rules,
-        }
-    }
-
     fn replayed(&self, run: FailingRun) -> Result<FailingRun, StopReason> {
         match self.program.replay(&run.trace) {
             Ok(()) => Ok(run),
@@ -385,7 +342,7 @@ impl<'a> Checker<'a> {
         let functional = FunctionalAutomaton::new(&encoding.domain, rules, &post.automaton, &pre.automaton);
         let through = functional.witnesses_through(post, pre, CONTROL, encoding.symbol(node), usize::MAX);
         let Some(first) = through.ok().and_then(|all| all.into_iter().next()) else { return Ok(None) };
-        let trace = concrete::trace(encoding, self.program, self.to_target(&first.witness.rules))
+        let trace = concrete::trace(encoding, self.program, encoding.to_target(&first.witness.rules))
             .ok_or(StopReason::Memory)?;
         self.replayed(FailingRun { trace, is_shortest: false }).map(Some)
     }
@@ -484,10 +441,6 @@ impl Checker<'_> {
         tuples.sort_unstable();
         tuples
     }
-}
-
-fn number(store: &[bool], bits: &[usize]) -> u64 {
-    bits.iter().enumerate().fold(0, |sum, (i, bit)| sum | u64::from(store[*bit]) << i)
 }
 
 /// The variables that a procedure sees, with the number of their cells.

@@ -6,6 +6,8 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
+use rustc_hash::FxHashSet;
+
 use super::relations::Levels;
 use oxidd::bdd::{BDDFunction, BDDManagerRef, new_manager};
 use oxidd::util::AllocResult;
@@ -44,6 +46,21 @@ impl Predicate {
         })?;
         let (high, low) = self.0.cofactors()?;
         Some((level, Predicate(high), Predicate(low)))
+    }
+
+    /// The levels that the diagram has nodes on.
+    pub(super) fn levels(&self) -> FxHashSet<u32> {
+        let mut levels = FxHashSet::default();
+        let mut seen = FxHashSet::default();
+        let mut open = vec![self.clone()];
+        while let Some(part) = open.pop() {
+            let Some((level, high, low)) = part.split() else { continue };
+            if seen.insert(part) {
+                levels.insert(level);
+                open.extend([high, low]);
+            }
+        }
+        levels
     }
 
     fn is_true(&self) -> bool {
@@ -93,6 +110,8 @@ pub(super) struct Core {
     operations: Cell<u32>,
     collect_at: Cell<usize>,
     mentioned: Cell<usize>,
+    /// Variables for [companions](super::BddRelations::companion), above all others in the order.
+    pub(super) reserved: RefCell<Vec<Levels>>,
     /// Variables that wait for tensor products, factor after factor.
     pub(super) spare: RefCell<Vec<Levels>>,
 }
@@ -112,6 +131,7 @@ impl Core {
             operations: Cell::new(0),
             collect_at: Cell::new(SMALL),
             mentioned: Cell::new(0),
+            reserved: RefCell::new(Vec::new()),
             spare: RefCell::new(Vec::new()),
         }
     }

@@ -8,7 +8,8 @@
 //! 2. [`ProjectLocals`]: the merge function of Boolean programs.
 //! 3. [`TensorProduct`]: tensor products, for context-bounded analysis (§6.5.2).
 //! 4. `frames`: why composition with the weights of statements is cheap.
-//! 5. `stores`: counting, picking and printing of stores. `core`: the only file that talks to the diagram library.
+//! 5. [`Moment`]: more than two stores at a time, for abstraction and interpolation.
+//! 6. `stores`: counting, picking and printing of stores. `core`: the only file that talks to the diagram library.
 //!
 //! # Layout
 //! Variable `i` owns a block of consecutive levels: current value, temporary, next value, history. So related values
@@ -25,6 +26,7 @@
 mod core;
 mod frames;
 mod locals;
+mod moments;
 mod relations;
 mod statements;
 mod stores;
@@ -35,6 +37,7 @@ mod tests;
 
 pub use core::Predicate;
 pub use locals::{LocalVariables, ProjectLocals};
+pub use moments::{Moment, Quantified, Substitution};
 pub use relations::BddRelations;
 pub use stores::{Cube, Store};
 pub use tensor::TensorProduct;

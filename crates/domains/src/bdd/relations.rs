@@ -108,6 +108,33 @@ impl BddRelations {
         Self::on(core.clone(), factor(0).collect())
     }
 
+    /// As [`with_cache`](Self::with_cache), with room above all variables for a [companion](Self::companion).
+    pub fn with_reserve(
+        variables: usize,
+        reserve: usize,
+        node_capacity: usize,
+        cache_entries: usize,
+    ) -> Self {
+        let core = Rc::new(Core::new(node_capacity, cache_entries));
+        core.reserved.replace(blocks(core.add_variables(LEVELS * reserve), reserve));
+        let fresh = blocks(core.add_variables(LEVELS * variables), variables);
+        Self::on(core, fresh)
+    }
+
+    /// The relations on `variables` other Boolean variables, in the same diagrams: predicates of both can be combined.
+    ///
+    /// All companions share their variables, the first ones of the reserve. What the reserve lacks is added at the bottom of
+    /// the order.
+    pub fn companion(&self, variables: usize) -> Self {
+        let core = self.inner.core.clone();
+        let mut reserved = core.reserved.borrow_mut();
+        let missing = variables.saturating_sub(reserved.len());
+        reserved.extend(blocks(core.add_variables(LEVELS * missing), missing));
+        let first = reserved[..variables].to_vec();
+        drop(reserved);
+        Self::on(core, first)
+    }
+
     /// The variables of this domain, and as many others: the first spare ones, or new ones at the bottom of the order.
     pub(super) fn doubled(&self) -> Self {
         let n = self.variable_count();

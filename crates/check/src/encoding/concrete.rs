@@ -9,7 +9,7 @@ use wherefore_domains::bdd::Predicate;
 use wherefore_program::{EdgeRef, Frame, Operation, Program, State, Step, Trace, Var};
 use wherefore_pushdown::{Merge, Relational, Rhs, RuleId, Semiring, Symbol};
 
-use super::encode::{Encoding, Origin};
+use super::{Encoding, Origin};
 
 /// The values of all bits of a store.
 type Store = Vec<bool>;

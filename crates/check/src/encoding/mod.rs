@@ -7,6 +7,10 @@
 //! clears the bits, so that they do not stay around. The same bits bring arguments to the callee if the call assigns
 //! variables in the same step.
 
+mod bits;
+pub(crate) mod concrete;
+mod layout;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use wherefore_domains::Entry;
@@ -15,10 +19,10 @@ use wherefore_program::{
     Argument, Assignment, Call, EdgeId, EdgeRef, ErrorSite, Expr, ExprKind, Node, Operation, ProcedureId,
     Program, Target, Var, When,
 };
-use wherefore_pushdown::{Rhs, Semiring, State, Symbol, System};
+use wherefore_pushdown::{Automaton, Reading, Rhs, RuleId, Semiring, State, Symbol, System};
 
-use super::bits::{Reads, Translator};
-use super::layout::Layout;
+use bits::{Reads, Translator};
+pub(crate) use layout::Layout;
 
 /// What a rule stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +101,7 @@ impl Encoding {
 
     /// The location of a symbol.
     pub fn node(&self, symbol: Symbol) -> Option<Node> {
-        self.nodes[symbol.index()]
+        self.nodes.get(symbol.index()).copied().flatten()
     }
 
     fn part(&mut self, name: String) -> Symbol {
@@ -119,6 +123,30 @@ impl Encoding {
                 self.system.add(CONTROL, from, CONTROL, rhs, weight);
             }
         }
+    }
+
+    /// Of a rule: the bits that it changes, and the predicate over bits before and changed bits after.
+    pub fn step_of(&self, rule: RuleId) -> (&[usize], &Predicate) {
+        let (changed, relation) = &self.parts[rule.index()];
+        (changed, relation)
+    }
+
+    /// A run without the last step, which is not the program's.
+    pub fn to_target<'r>(&self, rules: &'r [RuleId]) -> &'r [RuleId] {
+        match rules.split_last() {
+            Some((last, rest)) if self.system.rule(*last).rhs == Rhs::Swap(self.failed) => rest,
+            _ => rules,
+        }
+    }
+
+    /// Stacks with one of these symbols on top.
+    pub fn tops<W: Clone>(
+        &self,
+        tops: impl IntoIterator<Item = Symbol>,
+        reading: Reading,
+        one: &W,
+    ) -> Automaton<W> {
+        stacks_with(&self.system, tops, reading, one)
     }
 
     fn weight(&self, changed: &[usize], relation: &Predicate) -> Predicate {
@@ -278,6 +306,36 @@ impl Encoding {
         }
         self.rule(from, Rhs::Push(entry, back), weight, origin);
     }
+}
+
+/// Stacks with one of these symbols on top, and return sites only below it.
+pub(crate) fn stacks_with<W: Clone, V, M>(
+    system: &System<V, M>,
+    tops: impl IntoIterator<Item = Symbol>,
+    reading: Reading,
+    one: &W,
+) -> Automaton<W> {
+    let mut automaton = Automaton::for_system(system, reading);
+    let rest = automaton.add_state();
+    automaton.set_final(rest);
+    for top in tops {
+        automaton.add(CONTROL, top, rest, one.clone());
+    }
+    let sites: BTreeSet<Symbol> = (system.rules())
+        .filter_map(|(_, rule)| match rule.rhs {
+            Rhs::Push(_, back) => Some(back),
+            _ => None,
+        })
+        .collect();
+    for site in sites {
+        automaton.add(rest, site, rest, one.clone());
+    }
+    automaton
+}
+
+/// The number in some bits of a store, the lowest first.
+pub(crate) fn number(store: &[bool], bits: &[usize]) -> u64 {
+    bits.iter().enumerate().fold(0, |sum, (i, bit)| sum | u64::from(store[*bit]) << i)
 }
 
 fn constant(d: &BddRelations, value: u64, width: usize) -> Vec<Predicate> {

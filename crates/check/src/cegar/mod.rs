@@ -1,0 +1,344 @@
+//! Counterexample-guided abstraction refinement for programs over finite data.
+//!
+//! \[Kie05\] chapters 4 to 7. The loop: abstract the program by the predicates known so far; search the abstract program; if the error is
+//! out of reach there, the program is safe; else take a DAG of counterexamples, and either one of them can be run, or their
+//! interpolants are the predicates of the next cycle.
+//!
+//! # Reading order
+//! 1. [`Cegar`]: the loop, and what it tells.
+//! 2. `predicates`: what is tracked where. `abstraction`: the abstract program.
+//! 3. `counterexample`: the DAG, and real runs.
+//! 4. `describe`: predicates in the words of the program.
+
+mod abstraction;
+mod counterexample;
+mod describe;
+mod predicates;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use wherefore_domains::bdd::{BddRelations, Predicate};
+use wherefore_program::{ErrorSite, Node, Program, Trace};
+use wherefore_pushdown::{
+    AdjointProjection, Direction, FunctionalAutomaton, Limits, Method, Options, Order, Reading, Recording,
+    Saturated, Semiring, StopReason, solve,
+};
+
+use crate::encoding::{Encoding, Layout, concrete, stacks_with};
+use crate::exact::MOST_BITS;
+use crate::interpolants::{Heuristic, NodeId, Space};
+use crate::verdict::{CheckError, Verdict};
+use abstraction::{Abstract, Abstraction};
+use counterexample::{Counterexamples, search};
+use predicates::{Point, Predicates};
+
+pub use describe::PointPredicates;
+
+/// Abstract variables that have a place above the concrete ones in the diagrams' order (§7.3).
+const RESERVE: usize = 192;
+
+/// Whether predicates are left out where the abstraction knows enough (§8.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stopping {
+    /// Go up the DAG only as far as needed.
+    #[default]
+    Lazy,
+    /// Go to the top.
+    Eager,
+}
+
+/// How to refine, and what it may cost.
+#[derive(Clone, Debug, Default)]
+pub struct CegarOptions {
+    /// Which interpolants become predicates.
+    pub heuristic: Heuristic,
+    /// How far up the DAG.
+    pub stopping: Stopping,
+    /// Limits on the whole loop; `steps` counts cycles.
+    pub limits: Limits,
+}
+
+/// One turn of the loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// The number of refinements so far.
+    pub refinements: usize,
+    /// Predicates at all points.
+    pub predicates: usize,
+    /// Predicates at the point that has most of them.
+    pub most_predicates: usize,
+    /// Locations that lie on some abstract failing run.
+    pub inside: usize,
+    /// Locations of the program.
+    pub locations: usize,
+    /// Rules abstracted so far.
+    pub abstracted: usize,
+    /// Time since the start.
+    pub elapsed: Duration,
+}
+
+/// What the loop found.
+#[derive(Clone, Debug)]
+pub struct Refined {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// A failing run, replayed by the interpreter, if the verdict is [`Verdict::Unsafe`].
+    pub trace: Option<Trace>,
+    /// The last cycle.
+    pub last: Cycle,
+}
+
+/// A program under refinement.
+///
+/// ```
+/// use wherefore_check::cegar::{Cegar, CegarOptions};
+/// use wherefore_check::Verdict;
+/// use wherefore_program::TargetChoice;
+///
+/// let program = wherefore_frontend::boolean::parse("lock.bp", "
+///     decl locked, other;
+///     void main() begin
+///       locked := F;
+///       while (*) do other := !other; od
+///       assert(!locked);
+///     end
+/// ", None).unwrap();
+/// let targets = program.targets(&TargetChoice::Default).unwrap();
+/// let mut cegar = Cegar::new(&program, &targets, CegarOptions::default()).unwrap();
+/// let refined = cegar.run(&mut |_| {});
+/// assert_eq!(refined.verdict, Verdict::Safe);
+/// assert_eq!(refined.last.most_predicates, 1);
+/// ```
+pub struct Cegar<'a> {
+    program: &'a Program,
+    options: CegarOptions,
+    encoding: Encoding,
+    space: Space,
+    abstraction: Abstraction,
+    predicates: Predicates,
+    /// Rules that lie on some abstract failing run, as far as known.
+    live: Vec<bool>,
+    /// Locations that lie on some abstract failing run, as far as known.
+    inside: BTreeSet<Node>,
+    locations: usize,
+    begin: Instant,
+}
+
+enum Turn {
+    Refined,
+    Done(Verdict, Option<Trace>),
+}
+
+impl<'a> Cegar<'a> {
+    /// Encodes the program.
+    pub fn new(
+        program: &'a Program,
+        targets: &[ErrorSite],
+        options: CegarOptions,
+    ) -> Result<Self, CheckError> {
+        let begin = Instant::now();
+        if let Some(at) = program.uses_threads() {
+            return Err(CheckError::Threads { at });
+        }
+        let layout = Layout::new(program);
+        let bits = layout.bits();
+        if bits > MOST_BITS {
+            return Err(CheckError::TooManyBits { bits, most: MOST_BITS });
+        }
+        let capacity = options.limits.memory.map_or(1 << 26, |bytes| (bytes / 32).clamp(1 << 12, 1 << 28));
+        let cache = (bits * 4096).clamp(1 << 16, 1 << 20).min(capacity);
+        let domain = BddRelations::with_reserve(bits, RESERVE, capacity, cache);
+        let encoding = Encoding::new(program, targets, layout, domain.clone());
+        let space = Space::new(domain, &encoding.layout.local_bits());
+        let abstraction = Abstraction::new(&encoding, &space);
+        let live = vec![true; encoding.system.rule_count()];
+        let inside: BTreeSet<Node> = program.nodes().filter(|node| program.line(*node).is_some()).collect();
+        let locations = inside.len();
+        let predicates = Predicates::default();
+        Ok(Self {
+            program,
+            options,
+            encoding,
+            space,
+            abstraction,
+            predicates,
+            live,
+            inside,
+            locations,
+            begin,
+        })
+    }
+
+    /// Runs the loop to its end; `progress` is told of every cycle.
+    pub fn run(&mut self, progress: &mut dyn FnMut(&Cycle)) -> Refined {
+        let mut refinements = 0;
+        loop {
+            let turn = self.turn(refinements);
+            let cycle = self.cycle(refinements);
+            progress(&cycle);
+            match turn {
+                Ok(Turn::Refined) => refinements += 1,
+                Ok(Turn::Done(verdict, trace)) => return Refined { verdict, trace, last: cycle },
+                Err(stop) => {
+                    return Refined { verdict: Verdict::Unknown(stop), trace: None, last: cycle };
+                }
+            }
+        }
+    }
+
+    fn cycle(&self, refinements: usize) -> Cycle {
+        Cycle {
+            refinements,
+            predicates: self.predicates.total(),
+            most_predicates: self.predicates.most(),
+            inside: self.inside.len(),
+            locations: self.locations,
+            abstracted: self.abstraction.computed,
+            elapsed: self.begin.elapsed(),
+        }
+    }
+
+    /// What is left of the limits for one search.
+    fn limits(&self) -> Limits {
+        let time = self.options.limits.time.map(|time| time.saturating_sub(self.begin.elapsed()));
+        Limits { memory: None, steps: None, time, ..self.options.limits.clone() }
+    }
+
+    /// Whether the limits allow going on.
+    fn check_limits(&self, refinements: usize) -> Result<(), StopReason> {
+        let limits = &self.options.limits;
+        let cancelled = limits.cancel.as_ref().is_some_and(|c| c.load(std::sync::atomic::Ordering::Relaxed));
+        if self.encoding.domain.exhausted() {
+            return Err(StopReason::Memory);
+        }
+        if cancelled {
+            return Err(StopReason::Cancelled);
+        }
+        if limits.steps.is_some_and(|most| refinements as u64 > most) {
+            return Err(StopReason::Steps);
+        }
+        match limits.time {
+            Some(time) if self.begin.elapsed() >= time => Err(StopReason::Time),
+            _ => Ok(()),
+        }
+    }
+
+    /// One turn: abstract, search, and refine or conclude.
+    fn turn(&mut self, refinements: usize) -> Result<Turn, StopReason> {
+        self.check_limits(refinements)?;
+        let limits = self.limits();
+        let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+        let go_on = || deadline.is_none_or(|deadline| Instant::now() < deadline);
+        let made = self.abstraction.system(&self.encoding, &self.space, &self.predicates, &self.live, go_on);
+        let program = made.ok_or(StopReason::Time)?;
+        let (post, reached) = search(&self.encoding, &program, &limits);
+        self.check_limits(refinements)?;
+        if !post.stop.is_complete() {
+            return Err(post.stop);
+        }
+        if !reached {
+            self.inside.clear();
+            return Ok(Turn::Done(Verdict::Safe, None));
+        }
+        self.project(&program, &post, &limits)?;
+        let limits = self.limits();
+        let found =
+            Counterexamples::new(&self.encoding, &self.space, &self.abstraction, &program, &post, &limits)?;
+        let strongest = found.dag.strongest();
+        self.check_limits(refinements)?;
+        if !found.dag.is_spurious(&strongest) {
+            let trace = self.real(&found, &strongest)?;
+            return Ok(Turn::Done(Verdict::Unsafe, Some(trace)));
+        }
+        let chosen = self.choose(&program, &found, &strongest);
+        self.check_limits(refinements)?;
+        let d = self.space.domain();
+        let mut grown = false;
+        for (point, formula) in chosen {
+            grown |= self.predicates.add(d, point, formula);
+        }
+        self.check_limits(refinements)?;
+        assert!(grown, "interpolants rule out the counterexamples that they were computed from");
+        Ok(Turn::Refined)
+    }
+
+    /// Drops the rules that lie on no abstract failing run (\[Lal09\] §5.1).
+    fn project(
+        &mut self,
+        program: &Abstract,
+        post: &Saturated<Predicate>,
+        limits: &Limits,
+    ) -> Result<(), StopReason> {
+        let d = &program.domain;
+        let seed = stacks_with(&program.system, [self.encoding.failed], Reading::Forward, &d.one());
+        let options = Options { order: Order::Priority, recording: Recording::Off, limits: limits.clone() };
+        let pre = solve(Direction::Pre, d, &program.system, &seed, Method::Worklist, &options);
+        if !pre.stop.is_complete() {
+            return Err(pre.stop);
+        }
+        let functional = FunctionalAutomaton::new(d, &program.system, &post.automaton, &pre.automaton);
+        let adjoint = AdjointProjection::new(&functional);
+        let mut live = vec![false; self.live.len()];
+        for (id, _) in program.system.rules() {
+            let (rule, _) = program.parts[id.index()];
+            live[rule.index()] = live[rule.index()] || adjoint.contains_rule(id);
+        }
+        if self.encoding.domain.exhausted() {
+            return Err(StopReason::Memory);
+        }
+        self.live = live;
+        self.inside =
+            adjoint.nodes().into_iter().filter_map(|(_, symbol)| self.encoding.node(symbol)).collect();
+        Ok(())
+    }
+
+    /// The predicates that the heuristic takes from a spurious DAG.
+    fn choose(
+        &self,
+        program: &Abstract,
+        found: &Counterexamples<'_>,
+        strongest: &[Predicate],
+    ) -> Vec<(Point, Predicate)> {
+        let d = self.space.domain();
+        let bits = &program.domain;
+        let all_bits: Vec<usize> = (0..bits.variable_count()).collect();
+        let links: Vec<Option<Predicate>> = (found.points.iter())
+            .map(|point| point.map(|point| self.predicates.concretisation(&self.space, bits, point)))
+            .collect();
+        let known = |NodeId(node): NodeId| -> Option<Predicate> {
+            if self.options.stopping == Stopping::Eager {
+                return None;
+            }
+            let link = links[node as usize].as_ref()?;
+            Some(bits.exists(&d.and(link, &found.stores[node as usize]), &all_bits))
+        };
+        let chosen = found.dag.choose(self.options.heuristic, strongest, known);
+        let points = found.points.iter().zip(chosen);
+        points
+            .filter_map(|(point, formulas)| Some((((*point)?), formulas)))
+            .flat_map(|(point, formulas)| formulas.into_iter().map(move |formula| (point, formula)))
+            .collect()
+    }
+
+    /// A counterexample that can be run, with values.
+    fn real(&self, found: &Counterexamples<'_>, strongest: &[Predicate]) -> Result<Trace, StopReason> {
+        let rules = found.real(strongest).ok_or(StopReason::Memory)?;
+        let rules = self.encoding.to_target(&rules);
+        let trace = concrete::trace(&self.encoding, self.program, rules).ok_or(StopReason::Memory)?;
+        match self.program.replay(&trace) {
+            Ok(()) => Ok(trace),
+            Err(error) => panic!("a run of the refinement loop does not replay: {error}"),
+        }
+    }
+
+    /// The predicates, point by point, in the words of the program.
+    pub fn describe(&self) -> Vec<PointPredicates> {
+        describe::describe(self.program, &self.encoding, &self.predicates)
+    }
+
+    /// The locations that lie on some abstract failing run of the last search; none after a proof.
+    pub fn inside(&self) -> &BTreeSet<Node> {
+        &self.inside
+    }
+}

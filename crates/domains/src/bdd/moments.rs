@@ -1,0 +1,126 @@
+//! The four values of each variable, one by one: for whoever relates more than two stores.
+//!
+//! A weight relates current to next values. Abstraction and interpolation (\[Kie05\] chapters 4 and 5) also speak of the store at the
+//! entry of a procedure and of the store handed to a callee. Here a variable can be named, quantified and renamed at
+//! each [`Moment`]; a [`companion`](BddRelations::companion) has variables of its own in the same diagrams.
+
+use std::collections::BTreeSet;
+
+use oxidd::BooleanFunction;
+use oxidd::util::OptBool;
+
+use super::core::{Predicate, Renaming};
+use super::relations::{BddRelations, Levels};
+
+/// Which value of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Moment {
+    /// Before a step.
+    Current,
+    /// Free for use between two operations: composing weights uses it.
+    Temporary,
+    /// After a step.
+    Next,
+    /// At some earlier time.
+    History,
+}
+
+impl Levels {
+    fn at(&self, moment: Moment) -> u32 {
+        match moment {
+            Moment::Current => self.current,
+            Moment::Temporary => self.temporary,
+            Moment::Next => self.next,
+            Moment::History => self.history,
+        }
+    }
+}
+
+/// Some variables at some moments, to be quantified.
+#[derive(Clone)]
+pub struct Quantified(Predicate);
+
+/// A renaming of variables from moment to moment, made once and used often.
+pub struct Substitution(Renaming);
+
+/// # Moments
+impl BddRelations {
+    /// The value of variable `i` at a moment.
+    pub fn at(&self, i: usize, moment: Moment) -> Predicate {
+        self.core().variable(self.inner().variables[i].at(moment))
+    }
+
+    /// Prepares the quantification of variables.
+    pub fn quantified(&self, variables: impl IntoIterator<Item = (usize, Moment)>) -> Quantified {
+        let levels = &self.inner().variables;
+        Quantified(self.core().cube(variables.into_iter().map(|(i, moment)| levels[i].at(moment))))
+    }
+
+    /// Both sets of variables.
+    pub fn quantified_both(&self, a: &Quantified, b: &Quantified) -> Quantified {
+        Quantified(self.core().and(&a.0, &b.0))
+    }
+
+    /// "There are values such that `a`".
+    pub fn some(&self, a: &Predicate, variables: &Quantified) -> Predicate {
+        self.core().exists(a, &variables.0)
+    }
+
+    /// "There are values such that `a` and `b`".
+    pub fn some_of_both(&self, a: &Predicate, b: &Predicate, variables: &Quantified) -> Predicate {
+        self.core().and_exists(a, b, &variables.0)
+    }
+
+    /// "For all values, `a`".
+    pub fn every(&self, a: &Predicate, variables: &Quantified) -> Predicate {
+        self.not(&self.some(&self.not(a), variables))
+    }
+
+    /// "For all values, if `a` then `b`".
+    pub fn every_implied(&self, a: &Predicate, b: &Predicate, variables: &Quantified) -> Predicate {
+        self.not(&self.some_of_both(a, &self.not(b), variables))
+    }
+
+    /// "`a` implies `b`", as a fact.
+    pub fn entails(&self, a: &Predicate, b: &Predicate) -> bool {
+        self.core().minus(a, b) == self.core().bottom
+    }
+
+    /// Prepares the simultaneous renaming of each variable from its first moment to its second.
+    pub fn substitution(&self, moves: impl IntoIterator<Item = (usize, Moment, Moment)>) -> Substitution {
+        let levels = &self.inner().variables;
+        let pairs: Vec<(u32, u32)> =
+            moves.into_iter().map(|(i, from, to)| (levels[i].at(from), levels[i].at(to))).collect();
+        Substitution(self.core().brief_renaming(&pairs))
+    }
+
+    /// Renames the variables of `a`.
+    pub fn substitute(&self, a: &Predicate, substitution: &Substitution) -> Predicate {
+        self.core().rename(a, &substitution.0)
+    }
+
+    /// One of the assignments of `a`, as a predicate that fixes all variables at these moments; `None` if there is none.
+    pub fn one_of(&self, a: &Predicate, moments: &[Moment]) -> Option<Predicate> {
+        let values = a.0.pick_cube(|_, _, _| false)?;
+        let levels = self.inner().variables.iter().flat_map(|l| moments.iter().map(|moment| l.at(*moment)));
+        let mut levels: Vec<u32> = levels.collect();
+        levels.sort_unstable();
+        let core = self.core();
+        Some(levels.into_iter().rev().fold(core.top.clone(), |all, level| {
+            let variable = core.variable(level);
+            match values[level as usize] {
+                OptBool::True => core.and(&variable, &all),
+                _ => core.minus(&all, &variable),
+            }
+        }))
+    }
+
+    /// The variables of this domain that occur in the diagram of `a`, with their moments.
+    pub fn support(&self, a: &Predicate) -> BTreeSet<(usize, Moment)> {
+        let levels = a.levels();
+        let moments = [Moment::Current, Moment::Temporary, Moment::Next, Moment::History];
+        let variables = self.inner().variables.iter().enumerate();
+        let all = variables.flat_map(|(i, l)| moments.map(|moment| (i, moment, l.at(moment))));
+        all.filter(|(_, _, level)| levels.contains(level)).map(|(i, moment, _)| (i, moment)).collect()
+    }
+}
