@@ -3,8 +3,11 @@
 //! # Reading order
 //! 1. [`exact`]: programs over finite data, decided by decision diagrams on an extended weighted pushdown system.
 //!    [`exact::Checker`] gives verdicts, shortest runs, the error projection, and the stores at each location.
-//! 2. Inside it: `layout` (variables as bits, and their order), `bits` (expressions as predicates), `encode` (edges as rules),
-//!    `concrete` (runs with values).
+//! 2. `encoding`, which it shares with refinement: `layout` (variables as bits, and their order), `bits` (expressions as
+//!    predicates), edges as rules, `concrete` (runs with values).
+//!
+//! 3. [`interpolants`]: interpolants of formulas and of DAGs of counterexamples. [`cegar`]: abstraction refinement by them.
+//! 4. [`decide()`], [`race`]: one question to any of these, or to several at once.
 //!
 //! # Soundness
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not supported, is
@@ -12,9 +15,11 @@
 //! handed out.
 
 pub mod cegar;
+mod decide;
 mod encoding;
 pub mod exact;
 pub mod interpolants;
 mod verdict;
 
+pub use decide::{Decision, Way, decide, race};
 pub use verdict::{CheckError, Verdict};

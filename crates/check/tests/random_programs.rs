@@ -1,7 +1,9 @@
 //! Random Boolean programs: exact checking against an explicit-state search.
 
 use proptest::prelude::*;
+use wherefore_check::cegar::{Cegar, CegarOptions, Stopping};
 use wherefore_check::exact::{CheckOptions, Checker, Detail, Search, Verdict};
+use wherefore_check::interpolants::Heuristic;
 use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, Var, explore};
 
 /// A random expression over these variables.
@@ -127,6 +129,32 @@ proptest! {
                 for (edge, _) in body.edges() {
                     let edge = wherefore_program::EdgeRef { procedure, edge };
                     prop_assert_eq!(projection.contains_edge(edge), edges.contains(&edge), "{:?} of\n{}", edge, text);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, max_shrink_iters: 2_000, ..ProptestConfig::default() })]
+
+    /// Every heuristic ends with the exact verdict, and every failing run replays.
+    #[test]
+    fn refinement_agrees_with_exact_checking(text in program()) {
+        let program = parse(&text);
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
+        let failing = exact.projection(Detail::Locations).unwrap();
+        for heuristic in Heuristic::ALL {
+            for stopping in [Stopping::Lazy, Stopping::Eager] {
+                let options = CegarOptions { heuristic, stopping, ..CegarOptions::default() };
+                let mut cegar = Cegar::new(&program, &targets, options).unwrap();
+                let refined = cegar.run(&mut |_| {});
+                prop_assert_eq!(refined.verdict, exact.verdict(), "{} of\n{}", heuristic, text);
+                prop_assert_eq!(refined.trace.is_some(), refined.verdict == Verdict::Unsafe);
+                // What is outside the projection of the abstraction is innocent.
+                for node in failing.nodes() {
+                    prop_assert!(cegar.inside().contains(&node), "{:?} of\n{}", node, text);
                 }
             }
         }

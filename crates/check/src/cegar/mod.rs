@@ -19,13 +19,13 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use wherefore_domains::bdd::{BddRelations, Predicate};
-use wherefore_program::{ErrorSite, Node, Program, Trace};
+use wherefore_program::{ErrorSite, Expr, Node, Program, Trace};
 use wherefore_pushdown::{
     AdjointProjection, Direction, FunctionalAutomaton, Limits, Method, Options, Order, Reading, Recording,
     Saturated, Semiring, StopReason, solve,
 };
 
-use crate::encoding::{Encoding, Layout, concrete, stacks_with};
+use crate::encoding::{CONTROL, Encoding, Layout, concrete, stacks_with};
 use crate::exact::MOST_BITS;
 use crate::interpolants::{Heuristic, NodeId, Space};
 use crate::verdict::{CheckError, Verdict};
@@ -33,7 +33,7 @@ use abstraction::{Abstract, Abstraction};
 use counterexample::{Counterexamples, search};
 use predicates::{Point, Predicates};
 
-pub use describe::PointPredicates;
+pub use describe::{Place, PointPredicates};
 
 /// Abstract variables that have a place above the concrete ones in the diagrams' order (§7.3).
 const RESERVE: usize = 192;
@@ -330,6 +330,33 @@ impl<'a> Cegar<'a> {
             Ok(()) => Ok(trace),
             Err(error) => panic!("a run of the refinement loop does not replay: {error}"),
         }
+    }
+
+    /// Boolean variables of a store, rules of the system, and nodes of all diagrams.
+    pub fn size(&self) -> (usize, usize, usize) {
+        let nodes = self.encoding.domain.node_count();
+        (self.encoding.layout.bits(), self.encoding.system.rule_count(), nodes)
+    }
+
+    /// Tracks a condition at a location from the start.
+    pub fn track(&mut self, node: Node, condition: &Expr) {
+        let formula = self.encoding.condition(self.program, node.procedure, condition);
+        self.predicates.add(self.space.domain(), Point::At(self.encoding.symbol(node)), formula);
+    }
+
+    /// The locations that can be reached in the abstract program of the predicates so far.
+    pub fn reachable(&mut self) -> Result<BTreeSet<Node>, StopReason> {
+        let all = vec![true; self.live.len()];
+        let made = self.abstraction.system(&self.encoding, &self.space, &self.predicates, &all, || true);
+        let program = made.ok_or(StopReason::Time)?;
+        let (post, _) = search(&self.encoding, &program, &self.limits());
+        self.check_limits(0)?;
+        let d = &program.domain;
+        let contexts = post.automaton.contexts(d);
+        let is_reached = |node: &Node| {
+            !d.is_zero(&contexts.of_top(d, &post.automaton, CONTROL, self.encoding.symbol(*node)))
+        };
+        Ok(self.program.nodes().filter(is_reached).collect())
     }
 
     /// The predicates, point by point, in the words of the program.

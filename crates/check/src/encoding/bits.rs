@@ -38,7 +38,8 @@ impl<R: Reads> Translator<'_, R> {
         self.domain.constant(value)
     }
 
-    fn number(&self, value: u64, width: usize) -> Vec<Predicate> {
+    /// The bits of a number.
+    pub fn number(&self, value: u64, width: usize) -> Vec<Predicate> {
         (0..width).map(|bit| self.constant(value >> bit & 1 == 1)).collect()
     }
 
@@ -192,12 +193,14 @@ impl<R: Reads> Translator<'_, R> {
         Value { bits, valid }
     }
 
+    /// "All bits are equal".
     pub fn equal(&self, a: &[Predicate], b: &[Predicate]) -> Predicate {
         let same = a.iter().zip(b).map(|(a, b)| self.domain.equiv(a, b));
         same.fold(self.constant(true), |all, same| self.domain.and(&all, &same))
     }
 
-    fn less(&self, a: &[Predicate], b: &[Predicate]) -> Predicate {
+    /// "The number `a` is less than the number `b`", unsigned.
+    pub fn less(&self, a: &[Predicate], b: &[Predicate]) -> Predicate {
         let d = self.domain;
         a.iter().zip(b).fold(self.constant(false), |less, (a, b)| {
             let here = d.and(&d.not(a), b);
@@ -209,7 +212,8 @@ impl<R: Reads> Translator<'_, R> {
         a.iter().zip(b).map(|(a, b)| self.domain.ite(condition, a, b)).collect()
     }
 
-    fn add(&self, a: &[Predicate], b: &[Predicate], carry: &Predicate) -> Vec<Predicate> {
+    /// The sum, with a carry coming in.
+    pub fn add(&self, a: &[Predicate], b: &[Predicate], carry: &Predicate) -> Vec<Predicate> {
         let d = self.domain;
         let mut carry = carry.clone();
         let mut sum = Vec::with_capacity(a.len());

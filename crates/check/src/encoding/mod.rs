@@ -21,7 +21,7 @@ use wherefore_program::{
 };
 use wherefore_pushdown::{Automaton, Reading, Rhs, RuleId, Semiring, State, Symbol, System};
 
-use bits::{Reads, Translator};
+pub(crate) use bits::{Reads, Translator};
 pub(crate) use layout::Layout;
 
 /// What a rule stands for.
@@ -199,6 +199,13 @@ impl Encoding {
         step.keep_invariant(program.entry);
         let stores = d.exists(&step.relation, &step.translator.taken);
         ((0..self.layout.bits()).collect(), d.and(&self.zeros(), &d.primed(&stores)))
+    }
+
+    /// A condition of a procedure as a predicate over current bits.
+    pub fn condition(&self, program: &Program, procedure: ProcedureId, condition: &Expr) -> Predicate {
+        let mut step = Step::new(self, program, procedure);
+        let holds = step.translator.holds(condition);
+        self.domain.exists(&holds, &step.translator.taken)
     }
 
     /// "All bits are 0".

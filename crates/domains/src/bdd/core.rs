@@ -49,6 +49,7 @@ impl Predicate {
     }
 
     /// The levels that the diagram has nodes on.
+    #[allow(clippy::mutable_key_type)] // The hash of a predicate is that of its node, which does not change.
     pub(super) fn levels(&self) -> FxHashSet<u32> {
         let mut levels = FxHashSet::default();
         let mut seen = FxHashSet::default();

@@ -115,6 +115,38 @@ impl BddRelations {
         }))
     }
 
+    /// A conjunction of values of variables that meets `a` and implies `whole`, with as few of them as a walk finds.
+    ///
+    /// **Requires:** `a` implies `whole`, and some assignment satisfies it.
+    pub fn large_cube(&self, a: &Predicate, whole: &Predicate) -> Predicate {
+        let core = self.core();
+        let literals = a.0.pick_cube(|_, _, _| false).unwrap_or_default();
+        let levels: Vec<(u32, bool)> = (0..)
+            .zip(literals)
+            .filter(|(_, value)| *value != OptBool::None)
+            .map(|(level, value)| (level, value == OptBool::True))
+            .collect();
+        let literal = |(level, value): (u32, bool)| {
+            let variable = core.variable(level);
+            if value { variable } else { core.not(&variable) }
+        };
+        let all = |levels: &[(u32, bool)]| {
+            levels.iter().rev().fold(core.top.clone(), |all, level| core.and(&literal(*level), &all))
+        };
+        let mut kept = levels;
+        let mut at = 0;
+        while at < kept.len() {
+            let mut fewer = kept.clone();
+            fewer.remove(at);
+            if self.entails(&all(&fewer), whole) {
+                kept = fewer;
+            } else {
+                at += 1;
+            }
+        }
+        all(&kept)
+    }
+
     /// The variables of this domain that occur in the diagram of `a`, with their moments.
     pub fn support(&self, a: &Predicate) -> BTreeSet<(usize, Moment)> {
         let levels = a.levels();

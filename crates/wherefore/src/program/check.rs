@@ -2,23 +2,56 @@
 
 use std::io::Write;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wherefore_check::exact::Checker;
+use wherefore_check::cegar::{self, PointPredicates};
+use wherefore_check::exact::{Checker, Search};
+use wherefore_check::interpolants::Heuristic;
+use wherefore_check::{CheckError, Decision, Way, decide, race};
+use wherefore_program::Program;
 
+use super::progress::LiveLine;
 use super::run::{RunStep, steps};
 use super::{Place, ProgramArgs, Stats, Subject, Word, because, print, render, unsupported};
 use crate::exit::{CliError, Exit};
 
-/// Tell whether a program can fail, with a shortest failing run.
+/// Tell whether a program can fail, with a failing run.
 #[derive(Args)]
 pub struct CheckArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
+    /// How to decide.
+    #[arg(long, value_enum, default_value = "auto")]
+    engine: Engine,
+
+    /// Which interpolants become predicates in refinement [default: assume-skip+conciliated].
+    #[arg(long, value_name = "NAME", value_parser = heuristic_parser())]
+    heuristic: Option<Heuristic>,
+
+    /// Show what refinement tracks at each location.
+    #[arg(long)]
+    explain_abstraction: bool,
+
     /// Print a stage of the work instead of an answer.
     #[arg(long, value_enum, value_name = "STAGE")]
     dump: Option<Dump>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Engine {
+    /// Exact checking and refinement side by side; the first verdict counts.
+    Auto,
+    /// Decision diagrams over all of the data.
+    Exact,
+    /// Abstraction refinement by interpolants.
+    Cegar,
+}
+
+fn heuristic_parser() -> impl TypedValueParser<Value = Heuristic> {
+    PossibleValuesParser::new(Heuristic::ALL.map(Heuristic::name))
+        .map(|name| name.parse().expect("only the names of heuristics are possible"))
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -39,6 +72,9 @@ pub struct Answer {
     pub verdict: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Who found it: `exact` or `cegar`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<&'static str>,
     /// Where the run fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Place>,
@@ -49,6 +85,8 @@ pub struct Answer {
     /// Whether no failing run has fewer steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortest: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refinement: Option<Refinement>,
     pub stats: Stats,
 }
 
@@ -94,39 +132,117 @@ impl Answer {
         let mut answer = Self {
             verdict: Word::Unknown,
             reason: None,
+            engine: None,
             error: None,
             targets: Vec::new(),
             trace: Vec::new(),
             shortest: None,
-            stats: Stats::default(),
+            refinement: None,
+            stats: Stats::of(subject, (0, 0, 0)),
         };
-        let checker = match Checker::new(program, &subject.targets, args.program.options()) {
-            Ok(checker) => checker,
-            Err(error) => {
-                answer.reason = Some(unsupported(program, &error));
-                answer.stats = Stats::of(subject, None);
-                return answer;
-            }
-        };
-        (answer.verdict, answer.reason) = Word::of(checker.verdict());
-        for site in &subject.targets {
-            let (verdict, _) = Word::of(checker.verdict_of(Some(site.node)));
-            answer.targets.push(Target { place: Place::of(program, site), verdict });
+        match args.decide(subject) {
+            Ok(decision) => answer.fill(args, subject, &decision),
+            Err(error) => answer.reason = Some(unsupported(program, &error)),
         }
-        if answer.verdict == Word::Unsafe {
-            match checker.failing_run(None) {
-                Ok(Some(run)) => {
-                    let end = run.trace.last().node();
-                    let site = subject.targets.iter().find(|site| Some(site.node) == end);
-                    answer.error = site.map(|site| Place::of(program, site));
-                    answer.trace = steps(program, &run.trace);
-                    answer.shortest = Some(run.is_shortest);
-                }
-                Ok(None) => {}
-                Err(stop) => answer.reason = Some(format!("no run can be shown, because {}", because(stop))),
-            }
-        }
-        answer.stats = Stats::of(subject, Some(&checker));
         answer
+    }
+
+    fn fill(&mut self, args: &CheckArgs, subject: &Subject, decision: &Decision) {
+        let program = &subject.program;
+        (self.verdict, self.reason) = Word::of(decision.verdict);
+        let heuristic = match decision.way {
+            Way::Exact(_) => None,
+            Way::Refinement(heuristic) => Some(heuristic),
+        };
+        self.engine = Some(if heuristic.is_some() { "cegar" } else { "exact" });
+        for (site, verdict) in subject.targets.iter().zip(&decision.at) {
+            let (verdict, _) = Word::of(*verdict);
+            self.targets.push(Target { place: Place::of(program, site), verdict });
+        }
+        if let Some(run) = &decision.run {
+            let end = run.trace.last().node();
+            let site = subject.targets.iter().find(|site| Some(site.node) == end);
+            self.error = site.map(|site| Place::of(program, site));
+            self.trace = steps(program, &run.trace);
+            self.shortest = Some(run.is_shortest);
+        }
+        if let Some(stop) = decision.no_run {
+            self.reason = Some(format!("no run can be shown, because {}", because(stop)));
+        }
+        if let (Some(heuristic), Some(cycle)) = (heuristic, &decision.cycle) {
+            self.refinement = Some(Refinement {
+                heuristic: heuristic.name(),
+                cycles: cycle.refinements,
+                predicates: cycle.predicates,
+                most_predicates: cycle.most_predicates,
+                abstracted_rules: cycle.abstracted,
+                points: args
+                    .explain_abstraction
+                    .then(|| decision.predicates.iter().map(|point| Tracked::of(program, point)).collect()),
+            });
+        }
+        self.stats = Stats::of(subject, decision.size);
+    }
+}
+
+/// What abstraction refinement did.
+#[derive(Serialize)]
+pub struct Refinement {
+    pub heuristic: &'static str,
+    /// How many times the abstraction was refined.
+    pub cycles: usize,
+    /// Predicates at all points, and at the point that has most.
+    pub predicates: usize,
+    pub most_predicates: usize,
+    /// How many abstract rules were computed, over all cycles.
+    pub abstracted_rules: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<Tracked>>,
+}
+
+/// The predicates at a point.
+#[derive(Serialize)]
+pub struct Tracked {
+    pub line: u32,
+    pub procedure: String,
+    /// `before` a statement, during a `call`, or at the `exit` of the procedure.
+    pub place: &'static str,
+    pub predicates: Vec<String>,
+}
+
+impl Tracked {
+    fn of(program: &Program, point: &PointPredicates) -> Self {
+        let place = match point.place {
+            cegar::Place::Before => "before",
+            cegar::Place::Call => "call",
+            cegar::Place::Exit => "exit",
+        };
+        let procedure = program.procedure(point.node.procedure);
+        let line = match point.place {
+            cegar::Place::Exit => program.position(procedure.span).line,
+            _ => program.line(point.node).unwrap_or_default(),
+        };
+        Self { line, procedure: procedure.name.clone(), place, predicates: point.predicates.clone() }
+    }
+}
+
+impl CheckArgs {
+    fn decide(&self, subject: &Subject) -> Result<Decision, CheckError> {
+        let (program, targets) = (&subject.program, &subject.targets);
+        let options = self.program.options();
+        let way = match self.engine {
+            Engine::Auto if self.asks_for_refinement() => Way::Refinement(self.heuristic.unwrap_or_default()),
+            Engine::Auto if options.search == Search::Forwards => {
+                return race(program, targets, &options.limits);
+            }
+            Engine::Auto | Engine::Exact => Way::Exact(options.search),
+            Engine::Cegar => Way::Refinement(self.heuristic.unwrap_or_default()),
+        };
+        let mut live = LiveLine::new();
+        decide(program, targets, way, &options.limits, &mut |cycle| live.show(cycle))
+    }
+
+    fn asks_for_refinement(&self) -> bool {
+        self.heuristic.is_some() || self.explain_abstraction
     }
 }

@@ -1,11 +1,13 @@
 //! `wherefore check FILE` and `wherefore project FILE`: questions to programs.
 
 pub mod check;
+mod progress;
 pub mod project;
 mod render;
 mod run;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -33,10 +35,6 @@ pub struct ProgramArgs {
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
 
-    /// How to decide.
-    #[arg(long, value_enum, default_value = "exact")]
-    engine: EngineArg,
-
     /// From which end to search.
     #[arg(long, value_enum, default_value = "forwards")]
     search: SearchArg,
@@ -51,12 +49,6 @@ pub struct ProgramArgs {
 
     #[command(flatten)]
     limits: LimitArgs,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum EngineArg {
-    /// Decision diagrams over all of the data.
-    Exact,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -75,7 +67,7 @@ enum ExtraCheck {
 
 /// A program with the places it is asked about.
 pub struct Subject {
-    pub program: Program,
+    pub program: Arc<Program>,
     pub targets: Vec<ErrorSite>,
     pub begin: Instant,
 }
@@ -83,7 +75,6 @@ pub struct Subject {
 impl ProgramArgs {
     fn load(&self) -> Result<Subject, CliError> {
         let begin = Instant::now();
-        let EngineArg::Exact = self.engine;
         let reason = StopReason::Time.why();
         self.limits.guard(if self.json {
             format!("{}\n", serde_json::json!({ "verdict": "unknown", "reason": reason }))
@@ -100,7 +91,7 @@ impl ProgramArgs {
             message: error.to_string(),
         };
         let targets = program.targets(&choice).map_err(question)?;
-        Ok(Subject { program, targets, begin })
+        Ok(Subject { program: Arc::new(program), targets, begin })
     }
 
     fn name(&self) -> String {
@@ -195,16 +186,16 @@ pub struct Stats {
 }
 
 impl Stats {
-    fn of(subject: &Subject, checker: Option<&Checker<'_>>) -> Self {
-        let (bits, rules) = checker.map_or((0, 0), Checker::size);
-        Self {
-            locations: subject.program.nodes().count(),
-            bits,
-            rules,
-            diagram_nodes: checker.map_or(0, Checker::diagram_nodes),
-            seconds: subject.begin.elapsed().as_secs_f64(),
-        }
+    /// With the size of the encoding: Boolean variables of a store, rules, nodes of all diagrams.
+    fn of(subject: &Subject, (bits, rules, diagram_nodes): (usize, usize, usize)) -> Self {
+        let locations = subject.program.nodes().count();
+        Self { locations, bits, rules, diagram_nodes, seconds: subject.begin.elapsed().as_secs_f64() }
     }
+}
+
+fn size_of(checker: &Checker<'_>) -> (usize, usize, usize) {
+    let (bits, rules) = checker.size();
+    (bits, rules, checker.diagram_nodes())
 }
 
 /// The reason for an unknown answer, in words.

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use wherefore_check::exact::{Checker, Detail, Projection};
 use wherefore_program::{EdgeRef, LocationKind, Node, Program};
 use wherefore_pushdown::StopReason;
 
 use super::run::{RunStep, steps};
-use super::{ProgramArgs, Stats, Subject, Word, because, print, render, unsupported};
+use super::{ProgramArgs, Stats, Subject, Word, because, print, render, size_of, unsupported};
 use crate::exit::{CliError, Exit};
 
 /// Mark every line of a program that lies on some failing run; the others are proved innocent.
@@ -18,6 +18,10 @@ use crate::exit::{CliError, Exit};
 pub struct ProjectArgs {
     #[command(flatten)]
     program: ProgramArgs,
+
+    /// How to decide: the projection of a program over finite data is exact.
+    #[arg(long, value_enum, default_value = "exact")]
+    engine: Engine,
 
     /// Add the values of variables with which the program goes on to fail, at each line.
     #[arg(long)]
@@ -30,6 +34,12 @@ pub struct ProjectArgs {
     /// Add the steps from line to line that lie on failing runs, and those that do not.
     #[arg(long)]
     edges: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Engine {
+    /// Decision diagrams over all of the data.
+    Exact,
 }
 
 /// The answer.
@@ -84,6 +94,7 @@ const MOST_CUBES: usize = 64;
 
 /// Reads, decides, prints.
 pub fn run(args: &ProjectArgs, out: &mut impl Write) -> Result<Exit, CliError> {
+    let Engine::Exact = args.engine;
     let subject = args.program.load()?;
     let answer = Answer::find(args, &subject)?;
     let exit = match &answer.through {
@@ -114,7 +125,7 @@ impl Answer {
             edges: None,
             stores: None,
             through: None,
-            stats: Stats::default(),
+            stats: Stats::of(subject, (0, 0, 0)),
         };
         if let Some(line) = args.through {
             if !program.nodes().any(|node| program.line(node) == Some(line)) {
@@ -128,12 +139,9 @@ impl Answer {
                     answer.verdict = Word::Unknown;
                     answer.reason = Some(because(stop));
                 }
-                answer.stats = Stats::of(subject, Some(&checker));
+                answer.stats = Stats::of(subject, size_of(&checker));
             }
-            Err(error) => {
-                answer.reason = Some(unsupported(program, &error));
-                answer.stats = Stats::of(subject, None);
-            }
+            Err(error) => answer.reason = Some(unsupported(program, &error)),
         }
         Ok(answer)
     }

@@ -53,7 +53,30 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
     if let (Word::Unsafe, Some(reason)) = (answer.verdict, &answer.reason) {
         let _ = writeln!(out, "{reason}");
     }
+    if let Some(refinement) = &answer.refinement {
+        abstraction(&mut out, refinement);
+    }
     out
+}
+
+/// What refinement did, and what it tracks.
+fn abstraction(out: &mut String, refinement: &check::Refinement) {
+    let check::Refinement { heuristic, cycles, predicates, most_predicates, .. } = refinement;
+    let times = if *cycles == 1 { "once" } else { &format!("{cycles} times") };
+    let _ = writeln!(
+        out,
+        "refined {times} ({heuristic}): {predicates} predicates, at most {most_predicates} at a point"
+    );
+    let Some(points) = &refinement.points else { return };
+    for point in points {
+        let place = match point.place {
+            "call" => "during the call in",
+            "exit" => "effect of",
+            _ => "before",
+        };
+        let all = point.predicates.join("; ");
+        let _ = writeln!(out, "{:5}  {place} {}: {all}", point.line, point.procedure);
+    }
 }
 
 /// The steps of a run; values are shown where they change.
