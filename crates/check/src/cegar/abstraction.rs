@@ -10,11 +10,11 @@
 use std::rc::Rc;
 
 use wherefore_domains::Entry;
-use wherefore_domains::bdd::{BddRelations, LocalVariables, Predicate, ProjectLocals, Quantified};
+use wherefore_domains::bdd::{BddRelations, LocalVariables, Predicate, ProjectLocals};
 use wherefore_program::ProcedureId;
 use wherefore_pushdown::{Rhs, RuleId, Symbol, System};
 
-use super::predicates::{Bit, Point, Predicates, bit, concrete_variables};
+use super::predicates::{Bit, Point, Predicates, bit};
 use crate::encoding::{CONTROL, Encoding};
 use crate::interpolants::{Space, Step};
 
@@ -45,7 +45,6 @@ pub(super) struct Abstraction {
     /// Per concrete rule: the numbers of predicates that the relations were computed with, and the relations.
     known: Vec<Option<(Vec<usize>, Vec<Predicate>)>>,
     steps: Vec<Rc<Step>>,
-    concrete: Quantified,
     /// How many rules were abstracted so far.
     pub computed: usize,
 }
@@ -69,12 +68,7 @@ impl Abstraction {
             Rc::new(space.step(changed, relation.clone()))
         };
         let known = vec![None; count as usize];
-        Self {
-            known,
-            steps: (0..count).map(step).collect(),
-            concrete: concrete_variables(space.domain()),
-            computed: 0,
-        }
+        Self { known, steps: (0..count).map(step).collect(), computed: 0 }
     }
 
     /// The concrete step of a rule.
@@ -127,14 +121,14 @@ impl Abstraction {
                     predicates.concretisation_after(space, bits, (Point::At(to), Bit::Local), |formula| {
                         step.read_after(d, formula)
                     });
-                vec![d.some_of_both(&before, &after, &self.concrete)]
+                vec![d.some_of_both(&before, &after, space.everything())]
             }
             Rhs::Pop => {
                 let exit = Point::Exit(procedure_of(encoding, concrete.symbol));
                 let after = predicates.concretisation_after(space, bits, (exit, Bit::Global), |formula| {
                     step.read_after(d, formula)
                 });
-                vec![d.some_of_both(&before, &after, &self.concrete)]
+                vec![d.some_of_both(&before, &after, space.everything())]
             }
             Rhs::Push(entry, back) => {
                 let entered = predicates.concretisation_after(
@@ -149,7 +143,7 @@ impl Abstraction {
                     (Point::Pivot(rule), Bit::Local),
                     |formula| step.read_at_pivot(d, formula),
                 );
-                let push = d.some_of_both(&before, &d.and(&entered, &pivot), &self.concrete);
+                let push = d.some_of_both(&before, &d.and(&entered, &pivot), space.everything());
                 let pivot = predicates.concretisation(space, bits, Point::Pivot(rule));
                 let exit = predicates.concretisation(space, bits, Point::Exit(procedure_of(encoding, entry)));
                 let effect = d.and(&pivot, &space.exit_at_pivot(&exit));
@@ -159,7 +153,7 @@ impl Abstraction {
                     (Point::At(back), Bit::Local),
                     Predicate::clone,
                 );
-                vec![push, d.some_of_both(&effect, &after, &self.concrete)]
+                vec![push, d.some_of_both(&effect, &after, space.everything())]
             }
         };
         self.known[rule.index()] = Some((counts, relations.clone()));

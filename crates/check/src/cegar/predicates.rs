@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use wherefore_domains::bdd::{BddRelations, Moment, Predicate, Quantified};
+use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
 use wherefore_program::ProcedureId;
 use wherefore_pushdown::{RuleId, Symbol};
 
@@ -120,10 +120,4 @@ impl Predicates {
             d.and(&all, &d.equiv(&bits.at(bit(kind, i), Moment::Next), &read(formula)))
         })
     }
-}
-
-/// The concrete variables, at all moments that formulas speak of.
-pub(super) fn concrete_variables(domain: &BddRelations) -> Quantified {
-    let moments = [Moment::Current, Moment::Next, Moment::History];
-    domain.quantified((0..domain.variable_count()).flat_map(|i| moments.map(|moment| (i, moment))))
 }

@@ -171,14 +171,30 @@ impl<'a> Dag<'a> {
         strongest.last() == Some(&self.space.domain().constant(false))
     }
 
-    /// For each node the formulas that a heuristic chooses; none where nothing is needed.
+    /// For each node the formulas that a heuristic chooses; none where nothing is needed, no "true" and no "false".
     ///
     /// **Requires:** the DAG is spurious. `known` gives what is known to hold at a node already: where that implies the
     /// interpolant, nothing is needed there or above (§8.3).
     ///
     /// **Ensures:** each formula K is between the strongest and the weakest interpolant, and tracks: `K₁ ∧ C ⊨ K₂` along
-    /// every step C. So the top has "true" and the bottom "false"; both are left out.
+    /// every step C. So the top has "true" and the bottom "false".
     pub fn choose(
+        &self,
+        heuristic: Heuristic,
+        strongest: &[Predicate],
+        known: impl Fn(NodeId) -> Option<Predicate>,
+    ) -> Vec<Vec<Predicate>> {
+        let d = self.space.domain();
+        let trivial = [d.constant(true), d.constant(false)];
+        let mut chosen = self.formulas(heuristic, strongest, known);
+        for formulas in &mut chosen {
+            formulas.retain(|formula| !trivial.contains(formula));
+        }
+        chosen
+    }
+
+    /// As [`choose`](Self::choose), with "true" and "false" where they are the interpolants.
+    pub fn formulas(
         &self,
         heuristic: Heuristic,
         strongest: &[Predicate],
@@ -197,11 +213,6 @@ impl<'a> Dag<'a> {
                     chosen.push(formula.clone());
                 }
             }
-        }
-        let d = self.space.domain();
-        let trivial = [d.constant(true), d.constant(false)];
-        for formulas in &mut chosen {
-            formulas.retain(|formula| !trivial.contains(formula));
         }
         chosen
     }

@@ -8,16 +8,19 @@
 //! 2. [`Space`], [`Step`]: stores, and how formulas move along a step.
 //! 3. [`Dag`]: the graph, spuriousness (Props. 4.5, 4.8), strongest and weakest interpolants.
 //! 4. [`Heuristic`]: which predicates to take.
+//! 5. [`impossible_turns`]: counterexamples that go round for ever.
 
 mod dag;
 mod heuristic;
+mod lasso;
 mod space;
 
 use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
 
 pub use dag::{Dag, Link, NodeId, NodeKind};
 pub use heuristic::Heuristic;
-pub use space::{Space, Step};
+pub use lasso::impossible_turns;
+pub use space::{Space, Step, existential_abstraction};
 
 /// Two formulas over the current values of variables that contradict each other.
 ///

@@ -25,6 +25,8 @@ pub struct Space {
     globals_to_next: Substitution,
     globals_to_now: Substitution,
     same: Predicate,
+    /// Everything that formulas speak of.
+    all: Quantified,
 }
 
 impl Space {
@@ -52,6 +54,7 @@ impl Space {
             globals_to_next: domain.substitution(globals().map(|i| (i, Current, Next))),
             globals_to_now: domain.substitution(globals().map(|i| (i, Next, Current))),
             same: all().rev().fold(domain.constant(true), |rest, i| domain.and(&same(i), &rest)),
+            all: domain.quantified(all().flat_map(|i| [Current, Next, History].map(|moment| (i, moment)))),
             locals_now,
             is_local,
             domain,
@@ -61,6 +64,11 @@ impl Space {
     /// The diagrams.
     pub fn domain(&self) -> &BddRelations {
         &self.domain
+    }
+
+    /// All variables, at all moments that formulas speak of.
+    pub fn everything(&self) -> &Quantified {
+        &self.all
     }
 
     /// "The store now is the store at entry".
@@ -224,4 +232,21 @@ impl Step {
     pub fn read_at_pivot(&self, domain: &BddRelations, pivot: &Predicate) -> Predicate {
         domain.substitute(pivot, &self.kept_to_now)
     }
+}
+
+/// The relation between truth values of predicates before and after a step (\[Kie05\] Example 4.1).
+///
+/// `bits` are a [companion](BddRelations::companion) of the store's variables: predicate `i` before the step is current bit `i`,
+/// predicate `j` after it is next bit `j`.
+pub fn existential_abstraction(
+    space: &Space,
+    bits: &BddRelations,
+    (before, step, after): (&[Predicate], &Step, &[Predicate]),
+) -> Predicate {
+    let d = &space.domain;
+    let link = |all: Predicate, (bit, formula): (Predicate, Predicate)| d.and(&all, &d.equiv(&bit, &formula));
+    let now = before.iter().enumerate().map(|(i, formula)| (bits.var(i), formula.clone()));
+    let next = after.iter().enumerate().map(|(j, formula)| (bits.next(j), step.read_after(d, formula)));
+    let linked = now.fold(step.relation.clone(), link);
+    d.some(&next.fold(linked, link), &space.all)
 }

@@ -1,6 +1,6 @@
 //! Reading cases, running their facts, and counting them.
 
-mod expression;
+pub mod expression;
 mod facts;
 pub mod report;
-mod yaml;
+pub mod yaml;
