@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use wherefore_program::{ErrorSite, Program};
 use wherefore_pushdown::{Limits, StopReason};
 
-use crate::cegar::{Cegar, CegarOptions, Cycle, PointPredicates, Stopping};
+use crate::cegar::{Cegar, CegarOptions, Cycle, PointPredicates};
 use crate::exact::{CheckOptions, Checker, FailingRun, Search};
 use crate::interpolants::Heuristic;
 use crate::verdict::{CheckError, Verdict};
@@ -60,7 +60,7 @@ pub fn decide(
             exactly(program, targets, options)
         }
         Way::Refinement(heuristic) => {
-            let options = CegarOptions { heuristic, stopping: Stopping::Lazy, limits: limits.clone() };
+            let options = CegarOptions { heuristic, limits: limits.clone(), ..CegarOptions::default() };
             by_refinement(program, targets, options, progress)
         }
     }

@@ -2,7 +2,11 @@
 //!
 //! Formulas are made here by trying all stores, so nothing but the comparison of diagrams is shared with what is tested.
 
-mod case_facts_support;
+#[path = "case_facts_support/expression.rs"]
+mod expression;
+#[allow(dead_code)]
+#[path = "case_facts_support/yaml.rs"]
+mod yaml;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +19,7 @@ use wherefore_check::interpolants::{
 use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
 use wherefore_pushdown::Semiring;
 
-use case_facts_support::{expression::evaluate, yaml};
+use expression::evaluate;
 
 /// Variables with their widths, as bits of a domain.
 struct Names {
@@ -151,7 +155,7 @@ impl<'a> Graph<'a> {
             let ready = |node: &&str| {
                 self.edges.iter().filter(|(_, _, to)| to == node).all(|(from, ..)| ids.contains_key(from))
             };
-            let next = waiting.iter().position(|node| ready(node)).expect("a graph without cycles");
+            let next = waiting.iter().position(ready).expect("a graph without cycles");
             let node = waiting.remove(next);
             let links = self.edges.iter().filter(|(_, _, to)| *to == node);
             let links =

@@ -1,11 +1,12 @@
 //! Abstraction refinement: given predicates, counts of the document, and work only where it is needed.
 
-mod case_facts_support;
+#[allow(dead_code)]
+#[path = "case_facts_support/yaml.rs"]
+mod yaml;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use case_facts_support::yaml;
 use proptest::prelude::*;
 use saphyr::YamlOwned;
 use wherefore_check::Verdict;

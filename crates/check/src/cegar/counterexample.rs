@@ -9,11 +9,11 @@
 //! procedures that return; and one in which a call either is stepped over by the effect found before, or entered for good, for the
 //! procedures that are open when the error is met.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use wherefore_domains::bdd::{BddRelations, Predicate, ProjectLocals};
-use wherefore_program::Graph;
+use wherefore_program::{Graph, ProcedureId};
 use wherefore_pushdown::{
     Automaton, Configuration, Limits, Merge, Method, Options, Order, Reading, Recording, Relational, Rhs,
     RuleId, Saturated, Semiring, State, StopReason, Symbol, System, Version, solve,
@@ -64,7 +64,12 @@ pub(super) struct Counterexamples<'a> {
     pub rules: Vec<Vec<Option<RuleId>>>,
     /// Of each node: the abstract stores there, over current bits.
     pub stores: Vec<Predicate>,
+    /// Of each node: the procedure, if it is one that returns.
+    pub frames: Vec<Option<ProcedureId>>,
 }
+
+/// Which of the procedures that return are looked into; the others may do anything to the globals that they can change.
+pub(super) type Opened = BTreeSet<ProcedureId>;
 
 /// The open search: calls are stepped over, or entered for good.
 fn open_search(
@@ -289,7 +294,10 @@ impl<'a> Counterexamples<'a> {
     ) -> Self {
         let encoding = versions.encoding;
         let d = &versions.program.domain;
-        let mut built = Self { dag: Dag::new(space), points: vec![], rules: vec![], stores: vec![] };
+        let mut built =
+            Self { dag: Dag::new(space), points: vec![], rules: vec![], stores: vec![], frames: vec![] };
+        let procedures: BTreeMap<State, ProcedureId> =
+            versions.frames.iter().map(|(entry, state)| (*state, procedure_of(encoding, *entry))).collect();
         let mut number: Vec<Option<NodeId>> = vec![None; edges.len()];
         let bottoms = versions.places(None, Some(encoding.failed));
         // Sources before targets, without recursion: a node is closed when it is met for the second time.
@@ -316,17 +324,16 @@ impl<'a> Counterexamples<'a> {
                     Some(Point::Pivot(RuleId(rule as u32)))
                 }
                 (_, Some(symbol)) => Some(Point::At(symbol)),
-                (_, None) => {
-                    let entry = versions.frames.iter().find(|(_, state)| Some(**state) == found.frame);
-                    entry.map(|(entry, _)| Point::Exit(procedure_of(encoding, *entry)))
-                }
+                (_, None) => found.frame.map(|state| Point::Exit(procedures[&state])),
             };
+            built.frames.push(found.frame.map(|state| procedures[&state]));
             let stores = d.stores_of(&d.range_of(&found.gained));
             let links = edges[at].iter().copied();
             number[at] = Some(built.add(abstraction, &number, found.kind, links, (point, stores)));
         }
         let into_bottom = bottoms.iter().flat_map(|at| edges[*at].iter().copied());
         let nowhere = (None, d.constant(true));
+        built.frames.push(None);
         built.add(abstraction, &number, NodeKind::Point, into_bottom, nowhere);
         built
     }
@@ -358,6 +365,28 @@ impl<'a> Counterexamples<'a> {
         self.rules.push(rules);
         self.stores.push(stores);
         self.dag.add(kind, links)
+    }
+
+    /// The procedures that return, those with the fewest nodes first.
+    pub fn returning(&self) -> Vec<ProcedureId> {
+        let mut sizes: BTreeMap<ProcedureId, usize> = BTreeMap::new();
+        for procedure in self.frames.iter().flatten() {
+            *sizes.entry(*procedure).or_default() += 1;
+        }
+        let mut all: Vec<ProcedureId> = sizes.keys().copied().collect();
+        all.sort_by_key(|procedure| (sizes[procedure], *procedure));
+        all
+    }
+
+    /// What can hold at each node, if only some of the procedures that return are looked into.
+    ///
+    /// `effect` says what is known of the others: a formula of their exit.
+    pub fn strongest(&self, opened: &Opened, effect: impl Fn(ProcedureId) -> Predicate) -> Vec<Predicate> {
+        let anything = self.dag.space().domain().constant(true);
+        self.dag.strongest_with(|node| {
+            let closed = self.frames[node.0 as usize].filter(|procedure| !opened.contains(procedure))?;
+            Some(if self.dag.kind(node) == NodeKind::Exit { effect(closed) } else { anything.clone() })
+        })
     }
 
     /// The rules of a counterexample that can be run, if there is one: backwards from the bottom.

@@ -76,7 +76,7 @@ struct Cell {
 }
 
 /// How to speak of the variables of a procedure.
-struct Words<'a> {
+pub(super) struct Words<'a> {
     program: &'a Program,
     encoding: &'a Encoding,
     procedure: ProcedureId,
@@ -92,7 +92,7 @@ impl Reads for AtMoment<'_> {
 }
 
 impl<'a> Words<'a> {
-    fn new(
+    pub fn new(
         program: &'a Program,
         encoding: &'a Encoding,
         procedure: ProcedureId,
@@ -135,8 +135,12 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn show(&self, formula: &Predicate) -> String {
+    /// A formula in words.
+    pub fn show(&self, formula: &Predicate) -> String {
         let d = &self.encoding.domain;
+        if *formula == d.constant(true) || *formula == d.constant(false) {
+            return (*formula == d.constant(true)).to_string();
+        }
         let support = d.support(formula);
         let mentioned = |cell: &&Cell| cell.bits.iter().any(|bit| support.contains(&(*bit, cell.moment)));
         let cells: Vec<&Cell> = self.cells.iter().filter(mentioned).collect();
@@ -210,11 +214,24 @@ impl<'a> Words<'a> {
             }
             [x, y, z] if widths.len() == 1 => {
                 let all = [x, y, z];
+                let width = x.bits.len();
                 [(0, 1, 2), (0, 2, 1), (1, 2, 0)].into_iter().find_map(|(i, j, k)| {
                     let sum = t.add(&self.bits(all[i]), &self.bits(all[j]), &d.constant(false));
-                    let word = |op: &str| format!("{} + {} {op} {}", all[i].name, all[j].name, all[k].name);
-                    is(t.equal(&sum, &self.bits(all[k])), word("="), word("!="))
+                    [(0, ""), (1, " + 1"), (u64::MAX, " - 1")].into_iter().find_map(|(by, shown)| {
+                        let other = t.add(&self.bits(all[k]), &t.number(by, width), &d.constant(false));
+                        let word = |op: &str| {
+                            format!("{} + {} {op} {}{shown}", all[i].name, all[j].name, all[k].name)
+                        };
+                        is(t.equal(&sum, &other), word("="), word("!="))
+                    })
                 })
+            }
+            [x, y, z, w] if widths.len() == 1 => {
+                // Two values that were equal are equal.
+                let now = t.equal(&self.bits(x), &self.bits(y));
+                let then = t.equal(&self.bits(z), &self.bits(w));
+                let kept = d.or(&d.not(&then), &now);
+                (*formula == kept).then(|| format!("{} = {} if {} = {}", x.name, y.name, z.name, w.name))
             }
             _ => None,
         }

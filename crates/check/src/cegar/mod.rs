@@ -13,13 +13,14 @@
 mod abstraction;
 mod counterexample;
 mod describe;
+mod draw;
 mod predicates;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use wherefore_domains::bdd::{BddRelations, Predicate};
-use wherefore_program::{ErrorSite, Expr, Node, Program, Trace};
+use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
+use wherefore_program::{ErrorSite, Expr, ModRef, Node, ProcedureId, Program, Trace, Var};
 use wherefore_pushdown::{
     AdjointProjection, Direction, FunctionalAutomaton, Limits, Method, Options, Order, Reading, Recording,
     Saturated, Semiring, StopReason, solve,
@@ -30,7 +31,7 @@ use crate::exact::MOST_BITS;
 use crate::interpolants::{Heuristic, NodeId, Space};
 use crate::verdict::{CheckError, Verdict};
 use abstraction::{Abstract, Abstraction};
-use counterexample::{Counterexamples, search};
+use counterexample::{Counterexamples, Opened, search};
 use predicates::{Point, Predicates};
 
 pub use describe::{Place, PointPredicates};
@@ -57,6 +58,18 @@ pub struct CegarOptions {
     pub stopping: Stopping,
     /// Limits on the whole loop; `steps` counts cycles.
     pub limits: Limits,
+    /// Whether to draw the DAG of every cycle.
+    pub drawing: Drawing,
+}
+
+/// Whether to draw the DAGs of counterexamples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drawing {
+    /// No.
+    #[default]
+    Off,
+    /// Those that are spurious, with their interpolants.
+    Spurious,
 }
 
 /// One turn of the loop.
@@ -122,8 +135,13 @@ pub struct Cegar<'a> {
     /// Locations that lie on some abstract failing run, as far as known.
     inside: BTreeSet<Node>,
     locations: usize,
+    pictures: Vec<String>,
+    mod_ref: ModRef,
     begin: Instant,
 }
+
+/// What can hold at each node, and the predicates to track there.
+type Interpolated = (Vec<Predicate>, Vec<Vec<Predicate>>);
 
 enum Turn {
     Refined,
@@ -166,6 +184,8 @@ impl<'a> Cegar<'a> {
             live,
             inside,
             locations,
+            pictures: Vec::new(),
+            mod_ref: ModRef::new(program),
             begin,
         })
     }
@@ -245,18 +265,20 @@ impl<'a> Cegar<'a> {
         let limits = self.limits();
         let found =
             Counterexamples::new(&self.encoding, &self.space, &self.abstraction, &program, &post, &limits)?;
-        let strongest = found.dag.strongest();
-        self.check_limits(refinements)?;
-        if !found.dag.is_spurious(&strongest) {
-            let trace = self.real(&found, &strongest)?;
+        let Some((strongest, chosen)) = self.interpolate(&program, &found, refinements)? else {
+            let trace = self.real(&found)?;
             return Ok(Turn::Done(Verdict::Unsafe, Some(trace)));
+        };
+        if self.options.drawing == Drawing::Spurious {
+            let formulas = (&strongest[..], &chosen[..]);
+            self.pictures.push(draw::dot(self.program, &self.encoding, &found, formulas, refinements + 1));
         }
-        let chosen = self.choose(&program, &found, &strongest);
-        self.check_limits(refinements)?;
         let d = self.space.domain();
         let mut grown = false;
-        for (point, formula) in chosen {
-            grown |= self.predicates.add(d, point, formula);
+        for (point, formulas) in found.points.iter().zip(chosen) {
+            for formula in formulas {
+                grown |= point.is_some_and(|point| self.predicates.add(d, point, formula));
+            }
         }
         self.check_limits(refinements)?;
         assert!(grown, "interpolants rule out the counterexamples that they were computed from");
@@ -293,13 +315,73 @@ impl<'a> Cegar<'a> {
         Ok(())
     }
 
-    /// The predicates that the heuristic takes from a spurious DAG.
+    /// The strongest interpolants, or what stands for them, and the predicates that the heuristic takes; `None` if the DAG is not
+    /// spurious.
+    ///
+    /// A procedure that returns is looked into only if that is needed: at first it may do anything to the globals that it can
+    /// change. If then no counterexample can be run, and nothing need be known of the effect of the procedure, its body is left
+    /// alone, however complicated it is.
+    fn interpolate(
+        &self,
+        program: &Abstract,
+        found: &Counterexamples<'_>,
+        refinements: usize,
+    ) -> Result<Option<Interpolated>, StopReason> {
+        let trivial = [self.space.domain().constant(true), self.space.domain().constant(false)];
+        let mut closed: VecDeque<ProcedureId> = found.returning().into();
+        let mut opened = Opened::new();
+        loop {
+            let strongest = found.strongest(&opened, |procedure| self.frame(procedure));
+            self.check_limits(refinements)?;
+            if !found.dag.is_spurious(&strongest) {
+                // Look into as many procedures as are open already, and one more.
+                let next = (opened.len() + 1).min(closed.len());
+                if next == 0 {
+                    return Ok(None);
+                }
+                opened.extend(closed.drain(..next));
+                continue;
+            }
+            let chosen = self.choose(program, found, &strongest);
+            self.check_limits(refinements)?;
+            let needed: Opened = (found.frames.iter().zip(&chosen))
+                .filter(|(_, formulas)| formulas.iter().any(|formula| !trivial.contains(formula)))
+                .filter_map(|(frame, _)| *frame)
+                .filter(|procedure| !opened.contains(procedure))
+                .collect();
+            if needed.is_empty() {
+                return Ok(Some((strongest, chosen)));
+            }
+            closed.retain(|procedure| !needed.contains(procedure));
+            opened.extend(needed);
+        }
+    }
+
+    /// "The procedure leaves the globals that it cannot change as they were".
+    fn frame(&self, procedure: ProcedureId) -> Predicate {
+        let d = self.space.domain();
+        let effects = self.mod_ref.effects(procedure);
+        let globals =
+            (0..self.program.globals.len() as u32).filter(|global| !effects.writes.contains(global));
+        let cells = globals.flat_map(|global| {
+            let cells = self.program.globals[global as usize].ty.cell_count();
+            (0..cells).map(move |cell| (Var::Global(global), cell))
+        });
+        let bits =
+            cells.flat_map(|(var, cell)| self.encoding.layout.cell(self.program, procedure, var, cell));
+        let mut bits: Vec<usize> = bits.collect();
+        bits.sort_unstable();
+        let same = |bit: usize| d.equiv(&d.at(bit, Moment::Current), &d.at(bit, Moment::History));
+        bits.into_iter().rev().fold(d.constant(true), |all, bit| d.and(&same(bit), &all))
+    }
+
+    /// The predicates that the heuristic takes from a spurious DAG, node by node.
     fn choose(
         &self,
         program: &Abstract,
         found: &Counterexamples<'_>,
         strongest: &[Predicate],
-    ) -> Vec<(Point, Predicate)> {
+    ) -> Vec<Vec<Predicate>> {
         let d = self.space.domain();
         let bits = &program.domain;
         let all_bits: Vec<usize> = (0..bits.variable_count()).collect();
@@ -313,17 +395,12 @@ impl<'a> Cegar<'a> {
             let link = links[node as usize].as_ref()?;
             Some(bits.exists(&d.and(link, &found.stores[node as usize]), &all_bits))
         };
-        let chosen = found.dag.choose(self.options.heuristic, strongest, known);
-        let points = found.points.iter().zip(chosen);
-        points
-            .filter_map(|(point, formulas)| Some((((*point)?), formulas)))
-            .flat_map(|(point, formulas)| formulas.into_iter().map(move |formula| (point, formula)))
-            .collect()
+        found.dag.choose(self.options.heuristic, strongest, known)
     }
 
     /// A counterexample that can be run, with values.
-    fn real(&self, found: &Counterexamples<'_>, strongest: &[Predicate]) -> Result<Trace, StopReason> {
-        let rules = found.real(strongest).ok_or(StopReason::Memory)?;
+    fn real(&self, found: &Counterexamples<'_>) -> Result<Trace, StopReason> {
+        let rules = found.real(&found.dag.strongest()).ok_or(StopReason::Memory)?;
         let rules = self.encoding.to_target(&rules);
         let trace = concrete::trace(&self.encoding, self.program, rules).ok_or(StopReason::Memory)?;
         match self.program.replay(&trace) {
@@ -362,6 +439,11 @@ impl<'a> Cegar<'a> {
     /// The predicates, point by point, in the words of the program.
     pub fn describe(&self) -> Vec<PointPredicates> {
         describe::describe(self.program, &self.encoding, &self.predicates)
+    }
+
+    /// The DAGs of all cycles in the DOT language, if they were asked for.
+    pub fn pictures(&self) -> &[String] {
+        &self.pictures
     }
 
     /// The locations that lie on some abstract failing run of the last search; none after a proof.

@@ -138,9 +138,21 @@ impl<'a> Dag<'a> {
 
     /// For each node the strongest interpolant: what can hold there, coming from the top (§3.3.3, §5.2.1).
     pub fn strongest(&self) -> Vec<Predicate> {
+        self.strongest_with(|_| None)
+    }
+
+    /// As [`strongest`](Self::strongest), with formulas given for some nodes.
+    ///
+    /// If they follow from the strongest interpolants there, all formulas do, everywhere; and where the bottom gets "false", the DAG is
+    /// spurious, and the formulas can take the place of the strongest interpolants.
+    pub fn strongest_with(&self, given: impl Fn(NodeId) -> Option<Predicate>) -> Vec<Predicate> {
         let d = self.space.domain();
         let mut strongest: Vec<Predicate> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
+        for (at, node) in self.nodes.iter().enumerate() {
+            if let Some(given) = given(NodeId(at as u32)) {
+                strongest.push(given);
+                continue;
+            }
             let mut here = match node.kind {
                 NodeKind::Top => d.constant(true),
                 NodeKind::Entry => self.space.entry().clone(),

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wherefore_check::cegar::{self, PointPredicates};
+use wherefore_check::cegar::{self, Cegar, CegarOptions, Drawing, PointPredicates};
 use wherefore_check::exact::{Checker, Search};
 use wherefore_check::interpolants::Heuristic;
 use wherefore_check::{CheckError, Decision, Way, decide, race};
@@ -64,6 +64,8 @@ enum Dump {
     Pds,
     /// The saturated automaton, as a graph in the DOT language.
     Automaton,
+    /// The spurious counterexamples of each cycle of refinement with their interpolants, as graphs in the DOT language.
+    Dag,
 }
 
 /// The answer.
@@ -123,6 +125,19 @@ fn dumped(args: &CheckArgs, subject: &Subject, dump: Dump) -> Result<String, Cli
         Dump::Listing => program.listing(),
         Dump::Pds => checker()?.show_system(),
         Dump::Automaton => checker()?.show_automaton(),
+        Dump::Dag => {
+            let options = CegarOptions {
+                heuristic: args.heuristic.unwrap_or_default(),
+                limits: args.program.options().limits,
+                drawing: Drawing::Spurious,
+                ..CegarOptions::default()
+            };
+            let mut cegar = Cegar::new(program, &subject.targets, options).map_err(|error| {
+                CliError::Question { file: args.program.name(), message: unsupported(program, &error) }
+            })?;
+            cegar.run(&mut |_| {});
+            cegar.pictures().concat()
+        }
     })
 }
 

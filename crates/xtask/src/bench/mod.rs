@@ -1,6 +1,7 @@
 //! Benchmarks. Figures of one run can be compared with each other; those of two runs, or of two machines, cannot.
 
 mod boolean;
+mod cegar;
 mod floor;
 mod loops;
 mod program_shaped;
@@ -22,6 +23,12 @@ pub enum Subject {
     },
     /// Exact checking of generated Boolean programs.
     Boolean {
+        /// Small sizes only: a look at whether everything still runs.
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Abstraction refinement on the examples of its document.
+    Cegar {
         /// Small sizes only: a look at whether everything still runs.
         #[arg(long)]
         quick: bool,
@@ -48,6 +55,7 @@ pub fn run(subject: &Subject) {
             projection::run(extent);
         }
         Subject::Boolean { quick } => boolean::run(extent(*quick)),
+        Subject::Cegar { quick } => cegar::run(extent(*quick)),
     }
 }
 
