@@ -1,17 +1,18 @@
 //! Abstraction refinement: the tables of [Kie05] chapter 6, with ours beside them, and the race of engines.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wherefore_check::interpolants::Heuristic;
-use wherefore_check::{Decision, Verdict, Way, decide, exact, race};
+use wherefore_check::{Verdict, Way, decide, exact, race};
 use wherefore_frontend::remopla;
 use wherefore_program::{ErrorSite, Program, TargetChoice};
 use wherefore_pushdown::Limits;
 
-use super::table::{Table, ms, times};
-use super::{Extent, measure, ratio};
+use super::table::{Table, times};
+use super::{Extent, measure};
 
 /// What one try may take.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -83,9 +84,8 @@ pub fn run(extent: Extent) {
     }
 }
 
-fn read(file: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(CASES).join(file);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn path(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(CASES).join(file)
 }
 
 fn parse(text: &str) -> (Arc<Program>, Vec<ErrorSite>) {
@@ -98,53 +98,91 @@ fn limits() -> Limits {
     Limits { time: Some(LIMIT), ..Limits::default() }
 }
 
-fn attempt(program: &Program, targets: &[ErrorSite], way: Way) -> (Option<Decision>, Duration) {
-    let (decision, time, _) = measure(1, || decide(program, targets, way, &limits(), &mut |_| {}).ok());
-    if let Some(Decision { verdict: Verdict::Unsafe, .. }) = decision {
-        panic!("a wrong verdict");
+/// What an attempt found: cycles, most predicates, milliseconds; `None` if it took too long.
+type Attempt = Option<(usize, usize, f64)>;
+
+/// Decides in a process of its own, which can be ended: a single operation on diagrams may take very long.
+fn attempt(file: &Path, way: &str) -> Attempt {
+    let me = std::env::current_exe().expect("this program has a name");
+    let mut child = Command::new(me)
+        .args(["bench", "attempt"])
+        .arg(file)
+        .arg(way)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this program can be started again");
+    let deadline = Instant::now() + LIMIT;
+    while child.try_wait().expect("a child can be waited for").is_none() {
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
-    (decision.filter(Decision::is_definite), time)
+    let output = child.wait_with_output().expect("a child can be waited for");
+    assert!(output.status.success(), "{way} on {}", file.display());
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut words = text.split_whitespace();
+    let mut next = || words.next().and_then(|word| word.parse::<f64>().ok());
+    Some((next()? as usize, next()? as usize, next()?))
 }
 
-fn counts(decision: &Option<Decision>, time: Duration) -> String {
-    match decision {
-        Some(decision) => {
-            let cycle = decision.cycle.as_ref();
-            let (cycles, most) = cycle.map_or((0, 0), |cycle| (cycle.refinements, cycle.most_predicates));
-            format!("{cycles} / {most} / {} ms", ms(time))
+/// The other side of [`attempt`]: prints cycles, most predicates and milliseconds.
+pub fn one(file: &Path, way: &str) {
+    let text = std::fs::read_to_string(file).expect("the file of an attempt");
+    let (program, targets) = parse(&text);
+    let (decision, time, _) = measure(1, || match way {
+        "exact" => decide(&program, &targets, Way::Exact(exact::Search::Forwards), &limits(), &mut |_| {}),
+        "race" => race(&program, &targets, &limits()),
+        name => {
+            let heuristic = name.parse().expect("a heuristic");
+            decide(&program, &targets, Way::Refinement(heuristic), &limits(), &mut |_| {})
         }
-        None => format!("over {} s", LIMIT.as_secs()),
+    });
+    let decision = decision.expect("a program without threads");
+    assert_eq!(decision.verdict, Verdict::Safe, "a wrong verdict");
+    let cycle = decision.cycle.as_ref();
+    let (cycles, most) = cycle.map_or((0, 0), |cycle| (cycle.refinements, cycle.most_predicates));
+    println!("{cycles} {most} {}", time.as_secs_f64() * 1e3);
+    // Whoever lost the race is not waited for.
+    std::process::exit(0);
+}
+
+fn counts(attempt: Attempt) -> String {
+    match attempt {
+        Some((cycles, most, ms)) => format!("{cycles} / {most} / {ms:.1} ms"),
+        None => over(),
     }
+}
+
+fn over() -> String {
+    format!("over {} s", LIMIT.as_secs())
 }
 
 fn compare(example: &Example, extent: Extent) {
-    let (program, targets) = parse(&read(example.file));
+    let file = path(example.file);
     let mut table = Table::new(&["heuristic", "printed: cycles / predicates / time", "ours"]);
-    let mut best = LIMIT;
+    let mut best = f64::MAX;
     for heuristic in Heuristic::ALL {
         let printed = example.printed.iter().find(|(of, _)| *of == heuristic);
         let named = printed.is_some() || heuristic == Heuristic::default();
         if extent == Extent::Quick && !named {
             continue;
         }
-        let (decision, time) = attempt(&program, &targets, Way::Refinement(heuristic));
-        if decision.is_some() {
-            best = best.min(time);
-        }
+        let attempt = attempt(&file, heuristic.name());
+        best = best.min(attempt.map_or(f64::MAX, |(.., ms)| ms));
         let printed = printed.map_or("-", |(_, printed)| printed).to_owned();
-        table.row(vec![heuristic.to_string(), printed, counts(&decision, time)]);
+        table.row(vec![heuristic.to_string(), printed, counts(attempt)]);
     }
     if extent == Extent::Full {
-        let exactly = Way::Exact(exact::Search::Forwards);
-        let (decision, time) = attempt(&program, &targets, exactly);
-        let shown = if decision.is_some() { format!("{} ms", ms(time)) } else { counts(&decision, time) };
-        if decision.is_some() {
-            best = best.min(time);
-        }
+        let exactly = attempt(&file, "exact");
+        best = best.min(exactly.map_or(f64::MAX, |(.., ms)| ms));
+        let shown = exactly.map_or_else(over, |(.., ms)| format!("{ms:.1} ms"));
         table.row(vec!["exact".to_owned(), example.printed_exact.to_owned(), shown]);
     }
-    let (_, time, _) = measure(1, || race(&program, &targets, &limits()).ok());
-    let shown = format!("{} ms, {} the best", ms(time), times(ratio(time, best)));
+    let shown = attempt(&file, "race")
+        .map_or_else(over, |(.., ms)| format!("{ms:.1} ms, {} the best", times(ms / best)));
     table.row(vec!["no options".to_owned(), "-".to_owned(), shown]);
     table.print(example.title);
 }
@@ -152,30 +190,26 @@ fn compare(example: &Example, extent: Extent) {
 /// Wider data: what abstraction gains over exact checking.
 fn widths() {
     let mut table = Table::new(&["program", "bits", "default: cycles / predicates / time", "exact"]);
-    let loop_invariant = read("ex6.2-loop-invariant/main.rem");
-    let x_is_y = read("ex6.5-xy-invariant/main.rem");
-    let primality = read("../../../../examples/primality.rem");
+    let read = |file| std::fs::read_to_string(path(file)).expect("an example");
+    let programs = [
+        ("loop invariant", read("ex6.2-loop-invariant/main.rem"), 4),
+        ("X = Y", read("ex6.5-xy-invariant/main.rem"), 3),
+        ("primality", read("../../../../examples/primality.rem"), 4),
+    ];
+    let folder = std::env::temp_dir().join(format!("wherefore-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for wide programs");
     for bits in [4_u32, 6, 8, 10, 12] {
-        let wide = |text: &str, old: u32| {
-            let modulus = format!("% {}", 1_u64 << bits);
-            text.replace(&format!("DEFAULT_INT_BITS {old}"), &format!("DEFAULT_INT_BITS {bits}"))
-                .replace("% 16", &modulus)
-        };
-        let texts = [
-            ("loop invariant", wide(&loop_invariant, 4)),
-            ("X = Y", wide(&x_is_y, 3)),
-            ("primality", wide(&primality, 4)),
-        ];
-        for (name, text) in texts {
-            if name == "primality" && bits > 8 {
-                continue;
-            }
-            let (program, targets) = parse(&text);
-            let (refined, time) = attempt(&program, &targets, Way::Refinement(Heuristic::default()));
-            let (exactly, exact_time) = attempt(&program, &targets, Way::Exact(exact::Search::Forwards));
-            let exactly = exactly.map_or(counts(&None, exact_time), |_| format!("{} ms", ms(exact_time)));
-            table.row(vec![name.to_owned(), bits.to_string(), counts(&refined, time), exactly]);
+        for (name, text, old) in &programs {
+            let wide = text
+                .replace(&format!("DEFAULT_INT_BITS {old}"), &format!("DEFAULT_INT_BITS {bits}"))
+                .replace("% 16", &format!("% {}", 1_u64 << bits));
+            let file = folder.join("wide.rem");
+            std::fs::write(&file, wide).expect("a file for a wide program");
+            let refined = attempt(&file, Heuristic::default().name());
+            let exactly = attempt(&file, "exact").map_or_else(over, |(.., ms)| format!("{ms:.1} ms"));
+            table.row(vec![(*name).to_owned(), bits.to_string(), counts(refined), exactly]);
         }
     }
+    let _ = std::fs::remove_dir_all(&folder);
     table.print("Growing widths");
 }

@@ -9,6 +9,7 @@ mod projection;
 mod saturation;
 mod table;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
@@ -33,6 +34,9 @@ pub enum Subject {
         #[arg(long)]
         quick: bool,
     },
+    /// One attempt of a benchmark, in a process of its own.
+    #[command(hide = true)]
+    Attempt { file: PathBuf, way: String },
 }
 
 fn extent(quick: bool) -> Extent {
@@ -56,6 +60,7 @@ pub fn run(subject: &Subject) {
         }
         Subject::Boolean { quick } => boolean::run(extent(*quick)),
         Subject::Cegar { quick } => cegar::run(extent(*quick)),
+        Subject::Attempt { file, way } => cegar::one(file, way),
     }
 }
 
