@@ -3,7 +3,7 @@
 //! Reading order: [`Terms`] (the arena; `terms.rs`) and its builders, which simplify (`logic.rs`, `linear.rs`,
 //! `compare.rs`, `arithmetic.rs`, `slices.rs`, `arrays.rs`); [`Model`]; the trait [`Solver`]; the embedded solver
 //! [`BitBlaster`] from the top down: `bit_blaster.rs`, `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, and
-//! `reads.rs` for arrays.
+//! `reads.rs` for arrays; solvers of other makers: [`External`].
 //!
 //! The semantics are those of SMT-LIB's theories of fixed-size bit-vectors and arrays; division by zero included.
 //! Arrays cannot be compared with each other.
@@ -29,14 +29,17 @@ mod budget;
 mod circuits;
 mod compare;
 mod display;
+mod external;
 mod gates;
 mod linear;
 mod logic;
 mod model;
 mod operation;
+mod process;
 mod reads;
 mod search;
 mod slices;
+mod smtlib;
 mod solver;
 mod sort;
 mod terms;
@@ -46,8 +49,10 @@ pub use ask::{is_sat, is_valid, minimise_core};
 pub use bit_blaster::BitBlaster;
 pub use budget::{Budget, Reason};
 pub use display::Readable;
+pub use external::External;
 pub use model::{Model, Value};
 pub use operation::Op;
+pub use smtlib::SmtLib;
 pub use solver::{Outcome, Solver};
 pub use sort::{MAX_WIDTH, Sort};
 pub use terms::{Kind, Term, Terms};
