@@ -8,6 +8,7 @@ use crate::budget::{Budget, Reason};
 use crate::gates::Found;
 use crate::model::{Model, Value};
 use crate::reads::{self, Values};
+use crate::recall::Recall;
 use crate::solver::{Outcome, Solver};
 use crate::terms::{Kind, Term, Terms};
 
@@ -59,6 +60,7 @@ pub struct BitBlaster {
     marks: Vec<u32>,
     round: u32,
     lemmas: u64,
+    recall: Recall,
 }
 
 impl Default for BitBlaster {
@@ -71,7 +73,14 @@ impl BitBlaster {
     /// A solver without assertions.
     pub fn new() -> Self {
         let outermost = Level { activation: None, asserted: Vec::new(), encoded: 0 };
-        Self { blast: Blast::new(), levels: vec![outermost], marks: Vec::new(), round: 0, lemmas: 0 }
+        Self {
+            blast: Blast::new(),
+            levels: vec![outermost],
+            marks: Vec::new(),
+            round: 0,
+            lemmas: 0,
+            recall: Recall::default(),
+        }
     }
 
     /// Variables and clauses of the satisfiability solver, and lemmas about arrays so far.
@@ -144,11 +153,34 @@ impl BitBlaster {
         budget: &Budget,
     ) -> Result<Outcome, Reason> {
         budget.look()?;
+        if let Some(core) = self.recall.core(assumptions) {
+            return Ok(Outcome::Unsat(core));
+        }
+        let asserted = self.levels.iter().flat_map(|level| &level.asserted);
+        let roots: Vec<Term> = asserted.chain(assumptions).copied().collect();
+        if let Some(model) = self.recall.model(terms, &roots) {
+            return Ok(Outcome::Sat(model));
+        }
+        let outcome = self.search(terms, &roots, assumptions, budget)?;
+        match &outcome {
+            Outcome::Sat(model) => self.recall.add_model(model),
+            Outcome::Unsat(core) => self.recall.add_core(self.levels.len(), core),
+            Outcome::Unknown(_) => {}
+        }
+        Ok(outcome)
+    }
+
+    /// Asks the satisfiability solver until no array contradicts its answer.
+    fn search(
+        &mut self,
+        terms: &mut Terms,
+        roots: &[Term],
+        assumptions: &[Term],
+        budget: &Budget,
+    ) -> Result<Outcome, Reason> {
         self.encode(terms, budget)?;
         self.blast.blast(terms, assumptions, budget)?;
-        let asserted: Vec<Term> =
-            self.levels.iter().flat_map(|level| level.asserted.iter().copied()).collect();
-        let cone = self.cone(terms, asserted.iter().chain(assumptions).copied());
+        let cone = self.cone(terms, roots.iter().copied());
         let mut literals: Vec<Lit> = self.levels.iter().filter_map(|level| level.activation).collect();
         literals.extend(assumptions.iter().map(|term| self.blast.literal(terms, *term)));
         self.blast.gates.start();
@@ -182,7 +214,7 @@ impl BitBlaster {
                 }
             }
             debug_assert!(
-                asserted.iter().chain(assumptions).all(|term| terms.holds(*term, &model)),
+                roots.iter().all(|term| terms.holds(*term, &model)),
                 "a model satisfies what was asked"
             );
             return Ok(Outcome::Sat(model));
@@ -230,6 +262,7 @@ impl Solver for BitBlaster {
             if let Some(Level { activation: Some(activation), .. }) = self.levels.pop() {
                 self.blast.gates.clause(&[!activation]);
             }
+            self.recall.pop(self.levels.len());
         }
     }
 

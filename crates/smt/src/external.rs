@@ -28,6 +28,8 @@ const KNOWN: [(&str, &[&str]); 6] = [
 /// has crashed is started again, once a check; one that is over time is killed. Models are rebuilt from the values of
 /// variables and reads, so that no notation of arrays must be understood, and they are not believed: a model that does
 /// not satisfy the problem is an [`Outcome::Unknown`]. An "unsat" is believed.
+///
+/// Constant arrays of an element that is not a constant are beyond the standard: z3 knows them, cvc5 refuses them.
 pub struct External {
     command: Vec<String>,
     process: Option<Process>,
@@ -73,11 +75,10 @@ impl External {
         process.answer(budget)
     }
 
-    fn preamble(&self, terms: &Terms, roots: &[Term]) -> String {
+    fn preamble(&self, terms: &Terms, roots: &[Term], wanted: &str) -> String {
         let logic = terms.logic(roots);
         let mut script = format!(
-            "(reset)\n(set-option :print-success false)\n(set-option :produce-models true)\n\
-             (set-option :produce-unsat-cores true)\n(set-logic {logic})\n",
+            "(reset)\n(set-option :print-success false)\n(set-option :{wanted} true)\n(set-logic {logic})\n",
         );
         terms.definitions(roots, &mut script);
         script
@@ -91,9 +92,9 @@ impl External {
         wanted: &[Term],
         budget: &Budget,
     ) -> Result<Verdict, Silence> {
-        let mut script = self.preamble(terms, roots);
+        let mut script = self.preamble(terms, roots, "produce-models");
         for term in roots {
-            let _ = writeln!(script, "(assert {})", symbol(*term));
+            let _ = writeln!(script, "(assert {})", symbol(terms, *term));
         }
         script.push_str("(check-sat)\n");
         let failed = |words: &str| Silence::Budget(Reason::Solver(words.to_owned()));
@@ -103,7 +104,7 @@ impl External {
             "sat" => {
                 let mut question = String::from("(get-value (");
                 for term in wanted {
-                    let _ = write!(question, "{} ", symbol(*term));
+                    let _ = write!(question, "{} ", symbol(terms, *term));
                 }
                 question.push_str("))\n");
                 let answer = self.ask(question, budget)?;
@@ -128,12 +129,12 @@ impl External {
             return Vec::new();
         }
         let roots: Vec<Term> = asserted.iter().chain(assumptions).copied().collect();
-        let mut script = self.preamble(terms, &roots);
+        let mut script = self.preamble(terms, &roots, "produce-unsat-cores");
         for term in asserted {
-            let _ = writeln!(script, "(assert {})", symbol(*term));
+            let _ = writeln!(script, "(assert {})", symbol(terms, *term));
         }
         for (i, term) in assumptions.iter().enumerate() {
-            let _ = writeln!(script, "(assert (! {} :named named{i}))", symbol(*term));
+            let _ = writeln!(script, "(assert (! {} :named named{i}))", symbol(terms, *term));
         }
         script.push_str("(check-sat)\n");
         let named = |this: &mut Self| -> Result<Option<Vec<Term>>, Silence> {

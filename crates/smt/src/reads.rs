@@ -1,8 +1,8 @@
 //! Reads of arrays, checked against a candidate model.
 //!
 //! The search treats every read as free. A candidate that no array explains is refused by a lemma: a clause that holds
-//! for all arrays and not for the candidate. [Brummayer, Biere 2009] *Lemmas on demand for the extensional theory of
-//! arrays*; without extensionality.
+//! for all arrays and not for the candidate. Brummayer, Biere 2009, *Lemmas on Demand for the
+//! Extensional Theory of Arrays*. **Divergence:** there is no extensionality.
 
 use std::collections::hash_map::Entry;
 

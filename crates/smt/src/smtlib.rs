@@ -36,7 +36,7 @@ impl Terms {
         let mut script = format!("(set-logic {})\n", self.logic(asserted));
         self.definitions(asserted, &mut script);
         for term in asserted {
-            let _ = writeln!(script, "(assert {})", symbol(*term));
+            let _ = writeln!(script, "(assert {})", symbol(self, *term));
         }
         script.push_str("(check-sat)\n");
         script
@@ -66,31 +66,31 @@ impl Terms {
         let mut order = Vec::new();
         self.postorder(roots, |_| true, |term| order.push(term));
         for term in order {
-            let (name, sort) = (symbol(term), self.sort(term));
+            if self.constant(term).is_some() {
+                continue;
+            }
+            let (name, sort) = (symbol(self, term), self.sort(term));
             if matches!(self.kind(term), Kind::Variable(_)) {
                 let _ =
                     writeln!(into, "(declare-fun {name} () {sort}) ; {:?}", self.name(term).unwrap_or(""));
                 continue;
             }
             let (head, children) = head(self, term);
-            let _ = write!(into, "(define-fun {name} () {sort} ");
-            if children.is_empty() {
-                into.push_str(&head);
-            } else {
-                let _ = write!(into, "({head}");
-                for child in children {
-                    let _ = write!(into, " {}", symbol(child));
-                }
-                into.push(')');
+            let _ = write!(into, "(define-fun {name} () {sort} ({head}");
+            for child in children {
+                let _ = write!(into, " {}", symbol(self, child));
             }
-            into.push_str(")\n");
+            into.push_str("))\n");
         }
     }
 }
 
-/// The symbol of a term in a script.
-pub(crate) fn symbol(term: Term) -> String {
-    format!("t{}", term.0)
+/// The symbol of a term in a script; constants stand for themselves.
+pub(crate) fn symbol(terms: &Terms, term: Term) -> String {
+    match terms.kind(term) {
+        Kind::Constant(_) => head(terms, term).0,
+        _ => format!("t{}", term.0),
+    }
 }
 
 /// A name as a symbol: quoted, if it must be.

@@ -36,7 +36,11 @@ fn answers_agree() {
             let ours = embedded.check(&mut terms, &all[1..], &Budget::default());
             let theirs = external.check(&mut terms, &all[1..], &Budget::time(Duration::from_secs(20)));
             external.pop();
-            prop_assert!(!matches!(theirs, Outcome::Unknown(Reason::Solver(_))), "{theirs:?}");
+            if let Outcome::Unknown(Reason::Solver(words)) = &theirs {
+                // A known gap of cvc5: constant arrays are made of constants only.
+                prop_assert!(name == "cvc5" && words.contains("expected a value"), "{words}");
+                return Ok(());
+            }
             prop_assert!(ours.is_sat() != theirs.is_unsat(), "{ours:?} but {theirs:?}");
             if let Outcome::Unsat(core) = &theirs {
                 let core_trees: Vec<&Tree> = trees[1..]
@@ -57,12 +61,12 @@ fn answers_agree() {
     }
 }
 
-/// An equation that takes longer than anyone wants to wait: the product of two primes of 32 bits.
+/// An equation that takes longer than anyone wants to wait: a prime as a product.
 fn factoring(terms: &mut Terms) -> Vec<Term> {
     let [x, y] = ["x", "y"].map(|name| terms.variable(name, Sort::Bits(32)));
     let (wide_x, wide_y) = (terms.zero_extend(x, 64), terms.zero_extend(y, 64));
     let product = terms.mul(wide_x, wide_y);
-    let wanted = terms.bits(4_294_967_291 * 4_294_967_279, 64);
+    let wanted = terms.bits(9_223_372_036_854_775_783, 64);
     let one = terms.bits(1, 32);
     vec![terms.eq(product, wanted), terms.ult(one, x), terms.ult(x, y)]
 }
