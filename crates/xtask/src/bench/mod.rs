@@ -6,6 +6,7 @@ mod loops;
 mod program_shaped;
 mod projection;
 mod saturation;
+mod smt;
 mod table;
 
 use std::time::{Duration, Instant};
@@ -22,6 +23,12 @@ pub enum Subject {
     },
     /// Exact checking of generated Boolean programs.
     Boolean {
+        /// Small sizes only: a look at whether everything still runs.
+        #[arg(long)]
+        quick: bool,
+    },
+    /// The embedded solver for bit-vectors and arrays, and z3 where it is installed.
+    Smt {
         /// Small sizes only: a look at whether everything still runs.
         #[arg(long)]
         quick: bool,
@@ -48,6 +55,7 @@ pub fn run(subject: &Subject) {
             projection::run(extent);
         }
         Subject::Boolean { quick } => boolean::run(extent(*quick)),
+        Subject::Smt { quick } => smt::run(extent(*quick)),
     }
 }
 
