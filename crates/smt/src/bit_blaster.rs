@@ -12,6 +12,11 @@ use crate::recall::Recall;
 use crate::solver::{Outcome, Solver};
 use crate::terms::{Kind, Term, Terms};
 
+/// How many times the bits of a question the circuits must have before the question is asked aside.
+const ASIDE: u64 = 4;
+/// Conflicts that a question asked aside may take.
+const PATIENCE: u64 = 100;
+
 /// One level of the stack of assertions.
 struct Level {
     /// Assumed while the level is there; none on the outermost.
@@ -24,6 +29,8 @@ struct Level {
 /// What a check is about.
 #[derive(Default)]
 struct Cone {
+    /// The bits of all terms.
+    bits: u64,
     inputs: Vec<Var>,
     variables: Vec<Term>,
     reads: Vec<Term>,
@@ -119,6 +126,7 @@ impl BitBlaster {
                     Kind::Select(..) => cone.reads.push(term),
                     _ => {}
                 }
+                cone.bits += u64::from(terms.width(term));
                 self.blast.inputs(terms, term, &mut cone.inputs);
                 terms.for_each_child(term, |child| stack.push(child));
             }
@@ -170,6 +178,18 @@ impl BitBlaster {
         Ok(outcome)
     }
 
+    /// Asks a solver that knows nothing else, for a moment. The search gives values to all variables there are, so that a
+    /// small question is soonest answered where there is little.
+    fn aside(&self, terms: &mut Terms, assumptions: &[Term], budget: &Budget) -> Option<Outcome> {
+        let mut small = BitBlaster::new();
+        for term in self.levels.iter().flat_map(|level| &level.asserted) {
+            small.assert(terms, *term);
+        }
+        let budget = Budget { conflicts: Some(PATIENCE), ..budget.clone() };
+        let outcome = small.check(terms, assumptions, &budget);
+        (!matches!(outcome, Outcome::Unknown(_))).then_some(outcome)
+    }
+
     /// Asks the satisfiability solver until no array contradicts its answer.
     fn search(
         &mut self,
@@ -181,6 +201,11 @@ impl BitBlaster {
         self.encode(terms, budget)?;
         self.blast.blast(terms, assumptions, budget)?;
         let cone = self.cone(terms, roots.iter().copied());
+        if cone.bits * ASIDE < self.blast.gates.figures().0 && budget.conflicts.is_none() {
+            if let Some(outcome) = self.aside(terms, assumptions, budget) {
+                return Ok(outcome);
+            }
+        }
         let mut literals: Vec<Lit> = self.levels.iter().filter_map(|level| level.activation).collect();
         literals.extend(assumptions.iter().map(|term| self.blast.literal(terms, *term)));
         self.blast.gates.start();

@@ -10,7 +10,7 @@ use crate::reads::Values;
 use crate::terms::{Term, Terms};
 
 /// Models that are kept.
-const MODELS: usize = 64;
+const MODELS: usize = 128;
 /// Cores that are kept.
 const CORES: usize = 64;
 /// Terms that are evaluated for one question before it goes to the search.

@@ -85,3 +85,28 @@ fn deep_terms_are_translated() {
     let question = terms.eq(deep, zero);
     assert!(BitBlaster::new().check(&mut terms, &[question], &Budget::default()).is_sat());
 }
+
+#[test]
+fn solvers_move_between_threads() {
+    fn movable<T: Send>() {}
+    movable::<(Terms, BitBlaster, wherefore_smt::External)>();
+}
+
+#[test]
+fn small_questions_to_a_large_solver_respect_its_assertions() {
+    let mut terms = Terms::new();
+    let hard = factoring(&mut terms);
+    let mut solver = BitBlaster::new();
+    let budget = Budget { conflicts: Some(1), ..Budget::default() };
+    assert!(matches!(solver.check(&mut terms, &[hard], &budget), Outcome::Unknown(_)));
+    let [p, q, r] = ["p", "q", "r"].map(|name| terms.variable(name, Sort::Bits(8)));
+    let (first, second, third) = (terms.ult(p, q), terms.ult(q, r), terms.ult(r, p));
+    solver.push();
+    solver.assert(&mut terms, first);
+    let other = terms.ult(p, r);
+    let outcome = solver.check(&mut terms, &[other, second, third], &Budget::default());
+    let Outcome::Unsat(core) = outcome else { panic!("a cycle: {outcome:?}") };
+    assert!(core.contains(&third) && core.iter().all(|term| [other, second, third].contains(term)));
+    solver.pop();
+    assert!(solver.check(&mut terms, &[second, third], &Budget::default()).is_sat());
+}
