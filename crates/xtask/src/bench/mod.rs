@@ -7,6 +7,7 @@ mod loops;
 mod program_shaped;
 mod projection;
 mod saturation;
+mod smt;
 mod table;
 
 use std::path::PathBuf;
@@ -30,6 +31,12 @@ pub enum Subject {
     },
     /// Abstraction refinement on the examples of its document.
     Cegar {
+        /// Small sizes only: a look at whether everything still runs.
+        #[arg(long)]
+        quick: bool,
+    },
+    /// The embedded solver for bit-vectors and arrays, and z3 where it is installed.
+    Smt {
         /// Small sizes only: a look at whether everything still runs.
         #[arg(long)]
         quick: bool,
@@ -61,6 +68,7 @@ pub fn run(subject: &Subject) {
         Subject::Boolean { quick } => boolean::run(extent(*quick)),
         Subject::Cegar { quick } => cegar::run(extent(*quick)),
         Subject::Attempt { file, way } => cegar::one(file, way),
+        Subject::Smt { quick } => smt::run(extent(*quick)),
     }
 }
 

@@ -1,0 +1,230 @@
+//! Circuits on vectors of literals, the lowest bit first.
+
+use batsat::Lit;
+
+use crate::gates::Gates;
+
+/// The literals of a bit-vector, the lowest bit first.
+pub(crate) type Word = Vec<Lit>;
+
+impl Gates {
+    /// A constant.
+    pub(crate) fn word(&self, value: u64, width: usize) -> Word {
+        (0..width).map(|i| self.constant(value >> i & 1 == 1)).collect()
+    }
+
+    /// The value, if every bit is a constant.
+    fn known_word(&self, word: &[Lit]) -> Option<u64> {
+        word.iter().enumerate().try_fold(0, |sum, (i, bit)| Some(sum | u64::from(self.known(*bit)?) << i))
+    }
+
+    /// `a + b + carry`, and the carry out.
+    pub(crate) fn adder(&mut self, a: &[Lit], b: &[Lit], carry: Lit) -> (Word, Lit) {
+        let mut carry = carry;
+        let mut sum = Vec::with_capacity(a.len());
+        for (x, y) in a.iter().zip(b) {
+            let half = self.xor(*x, *y);
+            sum.push(self.xor(half, carry));
+            carry = self.majority(*x, *y, carry);
+        }
+        (sum, carry)
+    }
+
+    pub(crate) fn add(&mut self, a: &[Lit], b: &[Lit]) -> Word {
+        self.adder(a, b, !self.truth()).0
+    }
+
+    /// `a - b`, and whether there was no borrow: `a >= b`.
+    pub(crate) fn subtract(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Lit) {
+        let flipped = flip(b);
+        self.adder(a, &flipped, self.truth())
+    }
+
+    pub(crate) fn negate(&mut self, a: &[Lit]) -> Word {
+        let zero = self.word(0, a.len());
+        self.subtract(&zero, a).0
+    }
+
+    /// `-a` if the literal holds, else `a`.
+    pub(crate) fn negate_if(&mut self, condition: Lit, a: &[Lit]) -> Word {
+        let flipped: Word = a.iter().map(|bit| self.xor(*bit, condition)).collect();
+        let zero = self.word(0, a.len());
+        self.adder(&flipped, &zero, condition).0
+    }
+
+    /// Unsigned less than, by the borrow of a subtraction.
+    pub(crate) fn less(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+        let mut borrow = !self.truth();
+        for (x, y) in a.iter().zip(b) {
+            borrow = self.majority(!*x, *y, borrow);
+        }
+        borrow
+    }
+
+    /// Signed less than: the unsigned comparison with both signs flipped.
+    pub(crate) fn less_signed(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+        let (mut a, mut b) = (a.to_vec(), b.to_vec());
+        for word in [&mut a, &mut b] {
+            if let Some(sign) = word.last_mut() {
+                *sign = !*sign;
+            }
+        }
+        self.less(&a, &b)
+    }
+
+    pub(crate) fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+        let same: Word = a.iter().zip(b).map(|(x, y)| !self.xor(*x, *y)).collect();
+        self.all(&same)
+    }
+
+    /// `a` if the literal holds, else `b`.
+    pub(crate) fn choose(&mut self, condition: Lit, a: &[Lit], b: &[Lit]) -> Word {
+        a.iter().zip(b).map(|(x, y)| self.mux(condition, *x, *y)).collect()
+    }
+
+    /// The product, cut to the width.
+    pub(crate) fn multiply(&mut self, a: &[Lit], b: &[Lit]) -> Word {
+        if let Some(value) = self.known_word(b) {
+            return self.multiply_by(a, value);
+        }
+        if let Some(value) = self.known_word(a) {
+            return self.multiply_by(b, value);
+        }
+        // One row of adders for each bit of the second operand: better few.
+        let rows = |word: &[Lit]| word.iter().filter(|bit| self.known(**bit) != Some(false)).count();
+        let (a, b) = if rows(a) < rows(b) { (b, a) } else { (a, b) };
+        let width = a.len();
+        let mut sum: Word = a.iter().map(|x| self.and(*x, b[0])).collect();
+        for i in 1..width {
+            if self.known(b[i]) == Some(false) {
+                continue;
+            }
+            let row: Word = a[..width - i].iter().map(|x| self.and(*x, b[i])).collect();
+            let high = self.add(&sum[i..], &row);
+            sum.splice(i.., high);
+        }
+        sum
+    }
+
+    /// The product with a constant, by additions and subtractions of shifts: its digits are 1, 0 and -1, with no two
+    /// neighbours different from 0 (canonical signed digits).
+    pub(crate) fn multiply_by(&mut self, a: &[Lit], factor: u64) -> Word {
+        let width = a.len();
+        let mut sum = self.word(0, width);
+        let mut rest = u128::from(factor);
+        for shift in 0..width {
+            if rest & 1 == 1 {
+                let negative = rest & 3 == 3;
+                let row = &a[..width - shift];
+                let high = match negative {
+                    true => self.subtract(&sum[shift..], row).0,
+                    false => self.add(&sum[shift..], row),
+                };
+                sum.splice(shift.., high);
+                rest = if negative { rest + 1 } else { rest - 1 };
+            }
+            rest >>= 1;
+        }
+        sum
+    }
+
+    /// Unsigned quotient and remainder, with SMT-LIB's results for division by zero.
+    pub(crate) fn divide(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word, Word) {
+        match self.known_word(b) {
+            Some(value) if value != 0 => self.divide_by(a, value),
+            _ => {
+                let (quotient, remainder) = self.divide_restoring(a, b);
+                (quotient, remainder, Vec::new())
+            }
+        }
+    }
+
+    /// By long division: try to subtract, keep the difference if it is not negative. A divisor of zero always
+    /// "fits": the quotient gets every bit set, the remainder is the dividend.
+    fn divide_restoring(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
+        let width = a.len();
+        let mut remainder = self.word(0, width);
+        let mut quotient = self.word(0, width);
+        for i in (0..width).rev() {
+            // One bit more than the divisor, shifted to the left by one.
+            let mut shifted = vec![a[i]];
+            shifted.extend_from_slice(&remainder);
+            let mut divisor = b.to_vec();
+            divisor.push(!self.truth());
+            let (difference, fits) = self.subtract(&shifted, &divisor);
+            quotient[i] = fits;
+            remainder = self.choose(fits, &difference[..width], &shifted[..width]);
+        }
+        (quotient, remainder)
+    }
+
+    /// By a constant: new literals `q`, `r` with `q * c + r == a`, `r < c`, and `q` so small that nothing overflows.
+    /// The third part are the new literals.
+    fn divide_by(&mut self, a: &[Lit], divisor: u64) -> (Word, Word, Word) {
+        let width = a.len();
+        let most = u64::MAX >> (64 - width);
+        let bits = |value: u64| (64 - value.leading_zeros()) as usize;
+        let largest = most / divisor;
+        let free = |gates: &mut Self, count: usize| -> Word {
+            let mut word: Word = (0..count).map(|_| gates.input()).collect();
+            word.resize(width, !gates.truth());
+            word
+        };
+        let quotient = free(self, bits(largest));
+        let remainder = free(self, bits(divisor - 1));
+        let constant = self.word(divisor, width);
+        let below = self.less(&remainder, &constant);
+        let bound = self.word(largest, width);
+        let beyond = self.less(&bound, &quotient);
+        let product = self.multiply_by(&quotient, divisor);
+        let (sum, carry) = self.adder(&product, &remainder, !self.truth());
+        let same = self.equal(&sum, a);
+        for fact in [below, !beyond, !carry, same] {
+            self.clause(&[fact]);
+        }
+        let made = quotient.iter().chain(&remainder).copied().filter(|bit| self.known(*bit).is_none());
+        let made = made.collect();
+        (quotient, remainder, made)
+    }
+
+    /// A shift by a variable amount. `fill` comes in; `step` is how a word is shifted by a constant.
+    pub(crate) fn shift(
+        &mut self,
+        a: &[Lit],
+        amount: &[Lit],
+        fill: Lit,
+        step: fn(&[Lit], usize, Lit) -> Word,
+    ) -> Word {
+        let width = a.len();
+        let stages = (usize::BITS - (width - 1).leading_zeros()) as usize;
+        let mut word = a.to_vec();
+        for (stage, bit) in amount.iter().enumerate().take(stages) {
+            let shifted = step(&word, 1 << stage, fill);
+            word = self.choose(*bit, &shifted, &word);
+        }
+        let beyond = self.any(amount.get(stages..).unwrap_or(&[]));
+        let all = vec![fill; width];
+        self.choose(beyond, &all, &word)
+    }
+}
+
+/// Every bit flipped.
+pub(crate) fn flip(word: &[Lit]) -> Word {
+    word.iter().map(|bit| !*bit).collect()
+}
+
+/// Shifts to the left by a constant.
+pub(crate) fn left(word: &[Lit], by: usize, fill: Lit) -> Word {
+    let by = by.min(word.len());
+    let mut result = vec![fill; by];
+    result.extend_from_slice(&word[..word.len() - by]);
+    result
+}
+
+/// Shifts to the right by a constant.
+pub(crate) fn right(word: &[Lit], by: usize, fill: Lit) -> Word {
+    let by = by.min(word.len());
+    let mut result = word[by..].to_vec();
+    result.resize(word.len(), fill);
+    result
+}
