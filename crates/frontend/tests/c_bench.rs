@@ -40,7 +40,9 @@ fn the_benchmark_translates() {
                 assert_eq!(program.check(), Ok(()), "{path}");
                 for input in &translation.inputs {
                     let edge = program.edge(input.edge);
-                    assert!(matches!(&edge.operation, wherefore_program::Operation::Havoc(t) if t.len() == 1));
+                    assert!(
+                        matches!(&edge.operation, wherefore_program::Operation::Havoc(t) if t.len() == 1)
+                    );
                 }
             }
             Err(error) => {

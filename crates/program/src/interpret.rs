@@ -152,7 +152,8 @@ impl<'a> Interpreter<'a> {
         }
         let location = self.program.procedure(procedure).entry;
         let memory = BTreeMap::new();
-        let state = State { globals, memory, stack: vec![Frame { procedure, location, calling: None, locals }] };
+        let state =
+            State { globals, memory, stack: vec![Frame { procedure, location, calling: None, locals }] };
         self.keep(state, choices)
     }
 
@@ -280,7 +281,7 @@ impl<'a> Interpreter<'a> {
         }
         if let Some(constraint) = &assignment.constraint {
             let after =
-            Store { globals: &next.globals, memory: &next.memory, locals: &next.stack[depth].locals };
+                Store { globals: &next.globals, memory: &next.memory, locals: &next.stack[depth].locals };
             if !(Scope { next: Some(after), ..*scope }).holds(constraint, choices)? {
                 return Err(Blocked::False("constraint"));
             }
@@ -299,8 +300,7 @@ impl<'a> Interpreter<'a> {
     ) -> Result<(), Blocked> {
         self.assign(scope, &call.assignment, next, depth, choices, caller)?;
         let procedure = self.program.procedure(call.callee);
-        let after =
-            Store { globals: &next.globals, memory: &next.memory, locals: &next.stack[depth].locals };
+        let after = Store { globals: &next.globals, memory: &next.memory, locals: &next.stack[depth].locals };
         let scope = Scope { next: Some(after), ..*scope };
         let hint = callee.map(|hint| hint.locals);
         let mut locals = Vec::with_capacity(procedure.cell_count());

@@ -164,9 +164,7 @@ pub fn translate_text(name: &str, text: &str, options: &Options) -> Result<Trans
     })
 }
 
-fn in_thread(
-    work: impl FnOnce() -> Result<Translation, LoadError> + Send,
-) -> Result<Translation, LoadError> {
+fn in_thread(work: impl FnOnce() -> Result<Translation, LoadError> + Send) -> Result<Translation, LoadError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
         match thread {

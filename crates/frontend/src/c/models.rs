@@ -27,7 +27,13 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         "__assert_fail" | "__assert" | "__assert_perror_fail" | "__assert_rtn" => Meaning::AssertionFailed,
         "assert" | "__VERIFIER_assert" | "__CPROVER_assert" => Meaning::Assert,
         "__VERIFIER_assume" | "assume_abort_if_not" | "__CPROVER_assume" => Meaning::Assume,
-        "abort" | "exit" | "_exit" | "_Exit" | "quick_exit" | "__builtin_trap" | "__builtin_unreachable"
+        "abort"
+        | "exit"
+        | "_exit"
+        | "_Exit"
+        | "quick_exit"
+        | "__builtin_trap"
+        | "__builtin_unreachable"
         | "__builtin_abort" => Meaning::End,
         "malloc" | "alloca" | "__builtin_alloca" | "valloc" => Meaning::Allocate,
         "calloc" => Meaning::AllocateZero,
@@ -45,8 +51,9 @@ pub(crate) fn allocates(name: &str) -> bool {
 /// Whether a function only writes to the outside world or ends the run: its arguments do not matter.
 pub(crate) fn is_harmless(name: &str) -> bool {
     const QUIET: [&str; 22] = [
-        "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "perror", "fflush",
-        "fclose", "printk", "sleep", "usleep", "srand", "rand", "random", "time", "clock", "atexit", "syslog",
+        "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "perror",
+        "fflush", "fclose", "printk", "sleep", "usleep", "srand", "rand", "random", "time", "clock",
+        "atexit", "syslog",
     ];
     QUIET.contains(&name) || meaning(name).is_some_and(|meaning| !matches!(meaning, Meaning::Free))
 }
@@ -60,8 +67,8 @@ pub(crate) fn without_prefix(name: &str) -> Option<&str> {
 
 /// The functions that [`TEXT`] defines.
 pub(crate) const MODELLED: [&str; 19] = [
-    "memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy", "strcat", "strncat", "strcmp", "strncmp",
-    "strchr", "strrchr", "strdup", "realloc", "abs", "labs", "llabs", "memchr",
+    "memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy", "strcat", "strncat", "strcmp",
+    "strncmp", "strchr", "strrchr", "strdup", "realloc", "abs", "labs", "llabs", "memchr",
 ];
 
 /// Definitions of library functions in C, linked when a program calls them without defining them.

@@ -257,6 +257,10 @@ impl Classes {
     }
 
     fn initial(&mut self, tree: &Tree, class: Class, ty: &CType, initial: &Initial) {
+        // A list sets all scalars; what contains a union is set to zero cell by cell.
+        if initial.items.iter().any(|item| !item.path.is_empty()) && !tree.types.has_union(ty) {
+            self.touch(tree, class, ty);
+        }
         for item in &initial.items {
             for (i, step) in item.path.iter().enumerate() {
                 let at = type_at(tree, ty, &item.path[..i]);
@@ -320,7 +324,11 @@ impl Classes {
                 }
                 moved
             }
-            TermKind::Compare(..) | TermKind::Not(_) | TermKind::And(..) | TermKind::Or(..) | TermKind::Difference(..) => {
+            TermKind::Compare(..)
+            | TermKind::Not(_)
+            | TermKind::And(..)
+            | TermKind::Or(..)
+            | TermKind::Difference(..) => {
                 for child in term.children() {
                     self.value(tree, child);
                 }

@@ -140,7 +140,9 @@ impl<'a> Iterator for Tokens<'a> {
         match first {
             b'"' | b'\'' => self.skip_quoted(first),
             _ if first.is_ascii_alphanumeric() || first == b'_' => {
-                while self.at < bytes.len() && (bytes[self.at].is_ascii_alphanumeric() || bytes[self.at] == b'_') {
+                while self.at < bytes.len()
+                    && (bytes[self.at].is_ascii_alphanumeric() || bytes[self.at] == b'_')
+                {
                     self.at += 1;
                 }
             }
@@ -199,7 +201,10 @@ mod tests {
     #[test]
     fn words_without_meaning_are_blanked() {
         assert_eq!(rewrite("__extension__ int x;"), "              int x;");
-        assert_eq!(rewrite("case 1: __attribute__((fallthrough)); x"), "case 1:                             ; x");
+        assert_eq!(
+            rewrite("case 1: __attribute__((fallthrough)); x"),
+            "case 1:                             ; x"
+        );
         assert_eq!(rewrite("#pragma pack\nint x;"), "            \nint x;");
     }
 

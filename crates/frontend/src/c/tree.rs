@@ -198,7 +198,14 @@ impl Term {
         use TermKind::*;
         match &self.kind {
             Constant(_) | Real(_) | Object(_) | Function(_) | Old => Vec::new(),
-            Deref(a) | Field(a, _) | Materialise(_, a) | Load(a) | Address(a) | Convert(a) | Unary(_, a) | Not(a) => {
+            Deref(a)
+            | Field(a, _)
+            | Materialise(_, a)
+            | Load(a)
+            | Address(a)
+            | Convert(a)
+            | Unary(_, a)
+            | Not(a) => {
                 vec![a]
             }
             Literal(_, initial) => initial.items.iter().map(|item| &item.value).collect(),

@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use super::ctype::CType;
-use super::tree::{
-    FunctionId, Initial, ObjectId, Statement, StatementKind, Term, TermKind, Tree,
-};
+use super::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
 use wherefore_program::BinaryOp;
 
 /// What a program uses from its entry on.

@@ -31,7 +31,9 @@ impl Lower<'_, '_> {
                     _ => Expr::binary(op, left, right),
                 })
             }
-            TermKind::Convert(inner) if term.ty.is_integer() && self.keeps_zero(inner, term) => self.condition(inner),
+            TermKind::Convert(inner) if term.ty.is_integer() && self.keeps_zero(inner, term) => {
+                self.condition(inner)
+            }
             _ => {
                 let value = self.value(term)?;
                 if term.ty.is_float() {

@@ -137,8 +137,8 @@ impl Lower<'_, '_> {
             let pieces = self.piece_types(parameter, span)?;
             match values.get(i) {
                 Some(values) => {
-                    let matching = values.len() == pieces.len()
-                        && (types[i].is_scalar() || types[i] == *parameter);
+                    let matching =
+                        values.len() == pieces.len() && (types[i].is_scalar() || types[i] == *parameter);
                     if !matching {
                         return Err(Problem::new(span, "an argument has another type than its parameter"));
                     }
@@ -190,7 +190,11 @@ impl Lower<'_, '_> {
         let mut out = Vec::new();
         for piece in pieces {
             let scalar = self.cx.tree.types.scalar(&piece);
-            let value = if piece.is_float() { Expr::choice(scalar) } else { read.next().unwrap_or(Expr::choice(scalar)) };
+            let value = if piece.is_float() {
+                Expr::choice(scalar)
+            } else {
+                read.next().unwrap_or(Expr::choice(scalar))
+            };
             out.push(if term.ty.is_scalar() { resize(value, signed, wanted) } else { value });
         }
         Ok(out)
@@ -210,7 +214,10 @@ impl Lower<'_, '_> {
         if function.name.starts_with("pthread_") || function.name == "thrd_create" {
             return Err(Problem::new(span, "threads are not supported yet"));
         }
-        if matches!(function.name.as_str(), "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "longjmp" | "siglongjmp") {
+        if matches!(
+            function.name.as_str(),
+            "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "longjmp" | "siglongjmp"
+        ) {
             return Err(Problem::unsupported(span, &format!("`{}` is", function.name)));
         }
         arguments.iter().try_for_each(|argument| self.effects(argument))?;
@@ -349,11 +356,9 @@ impl Lower<'_, '_> {
         }
         self.body.at = end;
         Ok(match want {
-            Want::Value => results
-                .iter()
-                .zip(scalars)
-                .map(|(target, ty)| Expr::variable(target.variable, ty))
-                .collect(),
+            Want::Value => {
+                results.iter().zip(scalars).map(|(target, ty)| Expr::variable(target.variable, ty)).collect()
+            }
             _ => Vec::new(),
         })
     }

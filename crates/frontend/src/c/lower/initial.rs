@@ -121,6 +121,23 @@ impl Lower<'_, '_> {
 
     /// Sets every cell of a place to zero.
     pub(crate) fn zero(&mut self, place: &Place, span: Span) -> Checked<()> {
+        if let Place::Memory { class, address, ty, .. } = place {
+            let cells = self.cx.cells(*class, span);
+            let count = self.cx.tree.types.size(ty).unwrap_or(0) / cells.size;
+            let zero = Expr::constant(0, wherefore_program::Scalar::Bits(cells.size as u32 * 8));
+            let end = super::place::plus(address.clone(), count * cells.size);
+            let cell = |at: Expr| Target { variable: cells.variable, indices: vec![at] };
+            if count <= MAX_LISTED as u64 {
+                let at = |i: u64| super::place::plus(address.clone(), i * cells.size);
+                let targets = (0..count).map(|i| cell(at(i))).collect();
+                self.assign_chunks(targets, vec![zero; count as usize], span);
+            } else {
+                self.each(address.clone(), end, cells.size, span, |lower, at| {
+                    lower.body.assign(span, vec![cell(at)], vec![zero.clone()]);
+                });
+            }
+            return Ok(());
+        }
         if self.piece_count(place.ty()) <= MAX_LISTED {
             let pieces = self.pieces(place, span)?;
             let (mut targets, mut values) = (Vec::new(), Vec::new());
@@ -132,17 +149,7 @@ impl Lower<'_, '_> {
             return Ok(());
         }
         match place {
-            Place::Memory { class, address, ty, .. } => {
-                let cells = self.cx.cells(*class, span);
-                let size = self.cx.tree.types.size(ty).unwrap_or(0);
-                let zero = Expr::constant(0, wherefore_program::Scalar::Bits(cells.size as u32 * 8));
-                let end = super::place::plus(address.clone(), size);
-                self.each(address.clone(), end, cells.size, span, |lower, at| {
-                    let target = Target { variable: cells.variable, indices: vec![at] };
-                    lower.body.assign(span, vec![target], vec![zero.clone()]);
-                });
-                Ok(())
-            }
+            Place::Memory { .. } => Ok(()),
             Place::Split { object, start, indices, ty } => {
                 let CType::Array(element, Length::Known(length)) = ty else {
                     return Err(Problem::unsupported(span, "an initial value of this size is"));

@@ -152,7 +152,8 @@ impl Lower<'_, '_> {
                 let mask = (u64::MAX >> (64 - field.width)) << field.low;
                 let old = self.load_bytes(cells, address, unit);
                 let others = Expr::binary(BinaryOp::BitAnd, old, Expr::constant(!mask, ty));
-                let new = super::value::resize(value, false, Scalar::Bits(field.width)).zero_extend(ty.width());
+                let new =
+                    super::value::resize(value, false, Scalar::Bits(field.width)).zero_extend(ty.width());
                 let new = Expr::binary(BinaryOp::Shl, new, Expr::constant(u64::from(field.low), ty));
                 Expr::binary(BinaryOp::BitOr, others, new)
             }

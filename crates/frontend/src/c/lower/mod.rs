@@ -171,7 +171,8 @@ impl Context<'_> {
             entered_once: false,
             head: None,
         };
-        lower.entered_once = function.name == lower.cx.options.entry && !lower.cx.usage.recursive.contains(&id);
+        lower.entered_once =
+            function.name == lower.cx.options.entry && !lower.cx.usage.recursive.contains(&id);
         let parameters = lower.function(id);
         lower.finish(name, function.span, parameters, id)
     }
@@ -255,5 +256,3 @@ impl Lower<'_, '_> {
         }
     }
 }
-
-

@@ -123,7 +123,14 @@ impl Lower<'_, '_> {
     }
 
     /// An address moved by an index times a size.
-    pub(crate) fn moved(&mut self, address: Expr, index: Expr, signed: bool, size: u64, op: BinaryOp) -> Expr {
+    pub(crate) fn moved(
+        &mut self,
+        address: Expr,
+        index: Expr,
+        signed: bool,
+        size: u64,
+        op: BinaryOp,
+    ) -> Expr {
         let pointer = self.cx.pointer();
         let index = super::value::resize(index, signed, pointer);
         if let Some(index) = index.as_constant() {

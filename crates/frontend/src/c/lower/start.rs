@@ -72,7 +72,9 @@ impl Lower<'_, '_> {
             return self.havoc_static(&place, span);
         };
         if let Place::Split { object: id, .. } = &place {
-            if let (Some(Storage::Split(leaves)), [only]) = (self.cx.storages.get(id), initial.items.as_slice()) {
+            if let (Some(Storage::Split(leaves)), [only]) =
+                (self.cx.storages.get(id), initial.items.as_slice())
+            {
                 // A constant is the value that the variable starts with.
                 if let (true, TermKind::Constant(value), [leaf]) =
                     (only.path.is_empty(), &only.value.kind, leaves.as_slice())

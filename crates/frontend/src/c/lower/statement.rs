@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use wherefore_program::{
-    BinaryOp, Expr, ERROR_LABELS, LocationId, LocationKind, Operation, Span, Target, Type, Var,
+    BinaryOp, ERROR_LABELS, Expr, LocationId, LocationKind, Operation, Span, Target, Type, Var,
 };
 
 use super::Lower;
@@ -44,7 +44,10 @@ impl Lower<'_, '_> {
         let undefined: Vec<String> =
             self.labels.iter().filter(|(_, (_, seen))| !seen).map(|(name, _)| name.clone()).collect();
         for name in undefined {
-            self.refuse(Problem::new(function.span, format!("there is no label `{name}` in `{}`", function.name)));
+            self.refuse(Problem::new(
+                function.span,
+                format!("there is no label `{name}` in `{}`", function.name),
+            ));
         }
         self.enter_frame(id);
         parameters
@@ -57,7 +60,11 @@ impl Lower<'_, '_> {
         let exposed = self.cx.usage.exposed.contains(&id);
         let types = self.piece_types(&ty, span)?;
         // A split parameter without arrays is its own variables; else the pieces arrive one by one.
-        if !exposed && !self.cx.tree.types.has_union(&ty) && types.len() == self.cx.leaf_count(&ty) && !has_array(self, &ty) {
+        if !exposed
+            && !self.cx.tree.types.has_union(&ty)
+            && types.len() == self.cx.leaf_count(&ty)
+            && !has_array(self, &ty)
+        {
             self.object(id)?;
             return Ok(());
         }
@@ -115,8 +122,7 @@ impl Lower<'_, '_> {
             StatementKind::Declare(id, initial) => self.declare(*id, initial.as_ref(), span)?,
             StatementKind::Block(statements) => self.statements(statements)?,
             StatementKind::If(condition, then, otherwise) => {
-                let (yes, no, end) =
-                    (self.body.open(then.span), self.body.open(span), self.body.open(span));
+                let (yes, no, end) = (self.body.open(then.span), self.body.open(span), self.body.open(span));
                 self.head = Some(span);
                 self.branch(condition, yes, no)?;
                 self.body.at = yes;
@@ -149,8 +155,7 @@ impl Lower<'_, '_> {
             }
             StatementKind::For(first, condition, step, body) => {
                 self.statements(first)?;
-                let (head, next, after) =
-                    (self.body.open(span), self.body.open(span), self.body.open(span));
+                let (head, next, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
                 self.body.join(head, span);
                 let inside = match condition {
                     Some(condition) => {
@@ -317,7 +322,12 @@ impl Lower<'_, '_> {
             Some(value) => {
                 let values = self.aggregate(value)?;
                 let types = self.piece_types(&ty, span)?;
-                values.into_iter().zip(types).filter(|(_, ty)| !ty.is_float()).map(|(value, _)| value).collect()
+                values
+                    .into_iter()
+                    .zip(types)
+                    .filter(|(_, ty)| !ty.is_float())
+                    .map(|(value, _)| value)
+                    .collect()
             }
             None => {
                 let types = self.piece_types(&ty, span)?;
@@ -403,9 +413,15 @@ impl Lower<'_, '_> {
             self.body.step(span, LocationKind::Statement, Operation::Havoc(targets));
             return Ok(());
         }
-        self.each(address.clone(), plus(address.clone(), count * cells.size), cells.size, span, |lower, at| {
-            lower.body.step(span, LocationKind::Statement, Operation::Havoc(vec![cell(at)]));
-        });
+        self.each(
+            address.clone(),
+            plus(address.clone(), count * cells.size),
+            cells.size,
+            span,
+            |lower, at| {
+                lower.body.step(span, LocationKind::Statement, Operation::Havoc(vec![cell(at)]));
+            },
+        );
         Ok(())
     }
 
@@ -443,7 +459,13 @@ impl Lower<'_, '_> {
     }
 
     /// An array of variable length gets fresh memory each time it is declared.
-    fn declare_variable(&mut self, id: ObjectId, element: &CType, length: ObjectId, span: Span) -> Checked<()> {
+    fn declare_variable(
+        &mut self,
+        id: ObjectId,
+        element: &CType,
+        length: ObjectId,
+        span: Span,
+    ) -> Checked<()> {
         self.object(id)?;
         let Some(Storage::Memory(Base::Variable(variable))) = self.cx.storages.get(&id).cloned() else {
             return Err(Problem::unsupported(span, "this array is"));
@@ -494,7 +516,9 @@ fn collect_cases(statement: &Statement, out: &mut Vec<(Option<(u64, u64)>, Span)
             collect_cases(then, out);
             otherwise.iter().for_each(|s| collect_cases(s, out));
         }
-        StatementKind::While(_, body) | StatementKind::DoWhile(body, _) | StatementKind::For(_, _, _, body) => {
+        StatementKind::While(_, body)
+        | StatementKind::DoWhile(body, _)
+        | StatementKind::For(_, _, _, body) => {
             collect_cases(body, out);
         }
         _ => {}

@@ -149,8 +149,11 @@ impl Context<'_> {
                 true => Type::Scalar(scalar),
                 false => Type::Array { element: scalar, dimensions },
             };
-            let variable =
-                if fixed { self.global(&shape.name, ty, Some(0), span) } else { body.variable(&shape.name, ty, span) };
+            let variable = if fixed {
+                self.global(&shape.name, ty, Some(0), span)
+            } else {
+                body.variable(&shape.name, ty, span)
+            };
             leaves.push(Leaf { ty: shape.ty, bits: shape.bits, variable: Some(variable) });
         }
         Storage::Split(leaves)

@@ -133,9 +133,8 @@ impl Sema<'_> {
                 let (now, wanted) = (self.rvalue(place.clone()), self.rvalue(expected.clone()));
                 let same = self.combine(&B::Equals, now.clone(), wanted, span)?;
                 let number = |value| Term::new(TermKind::Constant(value), CType::Bool, span);
-                let pair = |first, value| {
-                    Term::new(TermKind::Comma(vec![first, number(value)]), CType::Bool, span)
-                };
+                let pair =
+                    |first, value| Term::new(TermKind::Comma(vec![first, number(value)]), CType::Bool, span);
                 let then = pair(assign(place, value), 1);
                 let otherwise = pair(assign(expected, now), 0);
                 let kind = TermKind::Conditional(Box::new(same), Box::new(then), Box::new(otherwise));

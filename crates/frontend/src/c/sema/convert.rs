@@ -153,7 +153,14 @@ impl Sema<'_> {
     }
 
     /// An operation on two values of one type; the result of a comparison is `int`.
-    pub(super) fn operation(&mut self, op: BinaryOp, left: Term, right: Term, ty: CType, span: wherefore_program::Span) -> Term {
+    pub(super) fn operation(
+        &mut self,
+        op: BinaryOp,
+        left: Term,
+        right: Term,
+        ty: CType,
+        span: wherefore_program::Span,
+    ) -> Term {
         let width = self.tree.types.scalar(&ty);
         if let (TermKind::Real(a), TermKind::Real(b)) = (&left.kind, &right.kind) {
             if let Some(folded) = fold_reals(op, *a, *b, matches!(left.ty, CType::Float(4 | 8))) {

@@ -53,7 +53,8 @@ impl Sema<'_> {
         if ty == CType::Void {
             return self.fail(syntax, format!("`{name}` has no type"));
         }
-        let external = specifiers.storage == Some(StorageClassSpecifier::Extern) && syntax.node.initializer.is_none();
+        let external =
+            specifiers.storage == Some(StorageClassSpecifier::Extern) && syntax.node.initializer.is_none();
         let is_static = specifiers.storage == Some(StorageClassSpecifier::Static);
         if self.function.is_none() || external || is_static {
             self.static_object(&name, ty, external, is_static, syntax, span)?;
@@ -68,7 +69,9 @@ impl Sema<'_> {
         if matches!(self.tree.object(id).ty, CType::Array(_, Length::Unknown)) {
             return self.fail(syntax, format!("the length of `{name}` is not known"));
         }
-        if !matches!(self.tree.object(id).ty, CType::Array(..)) && self.tree.types.size(&self.tree.object(id).ty).is_none() {
+        if !matches!(self.tree.object(id).ty, CType::Array(..))
+            && self.tree.types.size(&self.tree.object(id).ty).is_none()
+        {
             return self.fail(syntax, format!("`{name}` has an incomplete type"));
         }
         let span = self.span(syntax);
@@ -195,9 +198,7 @@ impl Sema<'_> {
         let span = self.span_between(at.start, at.end);
         let id = self.function_named(&name, signature.clone(), &specifiers, span);
         if self.tree.function(id).body.is_some() {
-            let inline = |specifier: &Node<DeclarationSpecifier>| {
-                matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline)
-            };
+            let inline = |specifier: &Node<DeclarationSpecifier>| matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline);
             if self.again == super::Again::Skip || syntax.node.specifiers.iter().any(inline) {
                 return Ok(());
             }
@@ -222,7 +223,12 @@ impl Sema<'_> {
         Ok(())
     }
 
-    fn body(&mut self, id: FunctionId, syntax: &Node<FunctionDefinition>, signature: &Signature) -> Checked<()> {
+    fn body(
+        &mut self,
+        id: FunctionId,
+        syntax: &Node<FunctionDefinition>,
+        signature: &Signature,
+    ) -> Checked<()> {
         let parameters = self.parameters(syntax)?;
         let mut objects = Vec::new();
         for (i, parameter) in parameters.iter().enumerate() {

@@ -208,7 +208,9 @@ impl Sema<'_> {
         steps.iter().try_fold(ty.clone(), |ty, step| match (ty, step) {
             (CType::Array(_, Length::Known(length)), Step::Index(i)) if *i >= length => None,
             (CType::Array(element, _), Step::Index(_)) => Some((*element).clone()),
-            (CType::Record(id), Step::Field(i)) => Some(self.tree.types.record(id).fields.get(*i)?.ty.clone()),
+            (CType::Record(id), Step::Field(i)) => {
+                Some(self.tree.types.record(id).fields.get(*i)?.ty.clone())
+            }
             _ => None,
         })
     }

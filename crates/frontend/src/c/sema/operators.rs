@@ -82,7 +82,14 @@ impl Sema<'_> {
     }
 
     /// A place that gets a new value from its old one.
-    pub(super) fn update(&mut self, place: Term, op: B, value: Term, yields: Yields, span: Span) -> Checked<Term> {
+    pub(super) fn update(
+        &mut self,
+        place: Term,
+        op: B,
+        value: Term,
+        yields: Yields,
+        span: Span,
+    ) -> Checked<Term> {
         let ty = place.ty.clone();
         let old = Term::new(TermKind::Old, ty.clone(), span);
         let result = self.combine(&op, old, value, span)?;
@@ -166,7 +173,8 @@ impl Sema<'_> {
                 let ty = self.tree.types.long(true);
                 if let Some((a, b)) = left.constant().zip(right.constant()) {
                     let bits = self.bits(&ty);
-                    let distance = super::specifiers::sign_extended(a.wrapping_sub(b), bits) as i64 / size.max(1) as i64;
+                    let distance =
+                        super::specifiers::sign_extended(a.wrapping_sub(b), bits) as i64 / size.max(1) as i64;
                     let mask = wherefore_program::Scalar::Bits(bits).max();
                     return Ok(Term::new(TermKind::Constant(distance as u64 & mask), ty, span));
                 }

@@ -9,7 +9,11 @@ use crate::c::ctype::{CType, Length, Member, Record};
 use crate::c::problem::Checked;
 
 impl Sema<'_> {
-    pub(super) fn record_type(&mut self, syntax: &Node<StructType>, attributes: Attributes) -> Checked<CType> {
+    pub(super) fn record_type(
+        &mut self,
+        syntax: &Node<StructType>,
+        attributes: Attributes,
+    ) -> Checked<CType> {
         let union = syntax.node.kind.node == StructKind::Union;
         let tag = syntax.node.identifier.as_ref().map(|name| name.node.name.clone());
         let known = tag.as_ref().and_then(|tag| match &syntax.node.declarations {
@@ -89,9 +93,9 @@ impl Sema<'_> {
     pub(super) fn enum_type(&mut self, syntax: &Node<EnumType>) -> Checked<CType> {
         let tag = syntax.node.identifier.as_ref().map(|name| name.node.name.clone());
         if syntax.node.enumerators.is_empty() {
-            let known = tag.as_ref().and_then(|tag| {
-                self.scopes.iter().rev().find_map(|scope| scope.enums.get(tag).cloned())
-            });
+            let known = tag
+                .as_ref()
+                .and_then(|tag| self.scopes.iter().rev().find_map(|scope| scope.enums.get(tag).cloned()));
             return Ok(known.unwrap_or(CType::UNSIGNED));
         }
         let (mut next, mut signed, mut wide) = (0_u64, false, false);

@@ -69,7 +69,11 @@ impl Sema<'_> {
         found
     }
 
-    pub(super) fn specifiers(&mut self, list: &[Node<DeclarationSpecifier>], at: lang_c::span::Span) -> Checked<Specifiers> {
+    pub(super) fn specifiers(
+        &mut self,
+        list: &[Node<DeclarationSpecifier>],
+        at: lang_c::span::Span,
+    ) -> Checked<Specifiers> {
         let mut types = Vec::new();
         let mut attributes = Attributes::default();
         let (mut storage, mut returns) = (None, true);
@@ -99,7 +103,11 @@ impl Sema<'_> {
         Ok(Specifiers { ty, storage, returns: returns && !attributes.noreturn })
     }
 
-    pub(super) fn qualified(&mut self, list: &[Node<SpecifierQualifier>], at: lang_c::span::Span) -> Checked<CType> {
+    pub(super) fn qualified(
+        &mut self,
+        list: &[Node<SpecifierQualifier>],
+        at: lang_c::span::Span,
+    ) -> Checked<CType> {
         let mut types = Vec::new();
         let mut attributes = Attributes::default();
         for specifier in list {
@@ -241,7 +249,9 @@ impl Sema<'_> {
                     return self.fail(size, "the length of an array is not an integer");
                 }
                 match term.constant() {
-                    Some(value) if term.ty.is_signed() && (value << (64 - self.bits(&term.ty))) as i64 <= -1 => {
+                    Some(value)
+                        if term.ty.is_signed() && (value << (64 - self.bits(&term.ty))) as i64 <= -1 =>
+                    {
                         return self.fail(size, "the length of an array is negative");
                     }
                     Some(value) => Length::Known(value),

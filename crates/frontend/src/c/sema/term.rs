@@ -156,7 +156,9 @@ impl Sema<'_> {
         let span = self.span(node);
         let size_type = self.tree.types.size_type();
         if let CType::Array(element, Length::Variable(length)) = ty {
-            let Some(size) = self.tree.types.size(element) else { return self.fail(node, "the size is not known") };
+            let Some(size) = self.tree.types.size(element) else {
+                return self.fail(node, "the size is not known");
+            };
             let length = Term::new(TermKind::Object(ObjectId(*length)), size_type.clone(), span);
             let length = self.rvalue(length);
             let size = Term::new(TermKind::Constant(size), size_type.clone(), span);
