@@ -110,6 +110,33 @@ impl LineTable {
         }
     }
 
+    /// The attributes of the structure that is defined from `start` to `end`: in front of its members, and behind them.
+    pub(crate) fn attributes_around(&self, start: usize, end: usize) -> String {
+        let inside = self.text.get(start..end).unwrap_or("");
+        let head = &inside[..inside.find('{').unwrap_or(0)];
+        let tail_start = start + inside.rfind('}').map_or(inside.len(), |i| i + 1);
+        let mut tail = self.text.get(tail_start..).unwrap_or("").trim_start();
+        let mut out = head.to_owned();
+        while tail.starts_with("__attribute") {
+            let mut depth = 0;
+            let mut length = tail.len();
+            for (i, c) in tail.char_indices() {
+                match c {
+                    '(' => depth += 1,
+                    ')' if depth == 1 => {
+                        length = i + 1;
+                        break;
+                    }
+                    ')' => depth -= 1,
+                    _ => {}
+                }
+            }
+            out.push_str(&tail[..length]);
+            tail = tail[length..].trim_start();
+        }
+        out
+    }
+
     /// The end of the parenthesis that closes behind `offset`, if one does.
     pub(crate) fn close(&self, offset: usize) -> usize {
         let rest = self.text.get(offset..).unwrap_or("");

@@ -50,6 +50,8 @@ pub(crate) struct Classes {
     old: Vec<Class>,
     /// What the function at hand returns points to.
     block_result: Option<Class>,
+    /// Classes below this one are no longer joined: zero while the analysis runs.
+    complete: Class,
 }
 
 impl Classes {
@@ -67,6 +69,7 @@ impl Classes {
                 classes.initial(tree, class, &object.ty, initial);
             }
         }
+        classes.complete = classes.parent.len() as Class;
         classes
     }
 
@@ -100,6 +103,9 @@ impl Classes {
             if a == b {
                 continue;
             }
+            // The older one stands for both, so that classes keep their names once all is known.
+            let (a, b) = (a.min(b), a.max(b));
+            debug_assert!(b >= self.complete, "all classes are known before they are used");
             self.parent[b as usize] = a;
             let gone = std::mem::take(&mut self.facts[b as usize]);
             let facts = &mut self.facts[a as usize];

@@ -33,6 +33,23 @@ impl Sema<'_> {
                 id
             }
         };
+        let mut attributes = attributes;
+        if syntax.node.declarations.is_some() {
+            // The parser drops the attributes next to the braces.
+            let around = self.lines.attributes_around(syntax.span.start, syntax.span.end);
+            if around.contains("packed") {
+                attributes.packed = true;
+            }
+            if let Some(at) = around.find("aligned") {
+                let rest = around[at + "aligned".len()..].trim_start_matches('_').trim_start();
+                let number = rest.strip_prefix('(').and_then(|rest| rest.split(')').next());
+                match number.map(|number| number.trim().parse::<u64>()) {
+                    Some(Ok(align)) if align.is_power_of_two() => attributes.align = Some(align),
+                    None => attributes.align = Some(16),
+                    _ => return self.unsupported(syntax, "this alignment is"),
+                }
+            }
+        }
         if let Some(declarations) = &syntax.node.declarations {
             if self.tree.types.record(id).complete {
                 return self.fail(syntax, "this structure is defined twice");
