@@ -338,7 +338,7 @@ mod random {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: std::env::var("WHEREFORE_RANDOM").map_or(12, |n| n.parse().expect("a number")), max_shrink_iters: 40, ..ProptestConfig::default() })]
 
         #[test]
         fn random_programs_compute_the_same(bodies in prop::collection::vec(prop::collection::vec(statement(), 1..8), 24)) {
