@@ -24,6 +24,14 @@ pub enum CheckError {
         /// The first place that does.
         at: Span,
     },
+    /// The program has memory: more cells than can be listed.
+    #[error("exact checking does not take programs with memory (`{variable}`)")]
+    Memory {
+        /// The first variable that is memory.
+        variable: String,
+        /// Where it is first used.
+        at: Span,
+    },
     /// The program has more bits of data than decision diagrams can take.
     #[error("the program has {bits} bits of data, more than the {most} that exact checking takes")]
     TooManyBits {

@@ -23,7 +23,9 @@ pub enum LoadError {
         error: io::Error,
     },
     /// The name of the file does not say which language it is in.
-    #[error("{file}: unknown language: expected a name that ends in .bp (Boolean program) or .rem (Remopla)")]
+    #[error(
+        "{file}: unknown language: expected a name that ends in .bp (Boolean program), .rem (Remopla), .c or .i (C)"
+    )]
     UnknownLanguage {
         /// The file.
         file: String,

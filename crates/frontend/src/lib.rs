@@ -4,9 +4,11 @@
 //! 1. [`load()`]: a program from a file; [`Language`] says which languages there are, [`LoadError`] what can be wrong.
 //! 2. [`boolean`]: Boolean programs.
 //! 3. [`remopla`]: Moped's language.
-//! 4. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and [`pds::PdsFile`].
+//! 4. [`c`]: C.
+//! 5. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and [`pds::PdsFile`].
 
 pub mod boolean;
+pub mod c;
 mod diagnostics;
 mod load;
 pub mod pds;

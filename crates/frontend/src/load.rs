@@ -6,6 +6,7 @@ use std::path::Path;
 use wherefore_program::Program;
 
 use crate::boolean;
+use crate::c;
 use crate::diagnostics::{Diagnostic, LoadError};
 use crate::remopla;
 use wherefore_pushdown::ParseError;
@@ -18,6 +19,8 @@ pub enum Language {
     Boolean,
     /// Remopla, `.rem`.
     Remopla,
+    /// C, `.c`, or `.i` if it is preprocessed.
+    C,
 }
 
 impl Language {
@@ -26,20 +29,27 @@ impl Language {
         match path.extension()?.to_str()? {
             "bp" => Some(Language::Boolean),
             "rem" => Some(Language::Remopla),
+            "c" | "i" => Some(Language::C),
             _ => None,
         }
     }
 
-    /// Reads a text in this language. `name` is for messages; execution starts at `entry` if it is given.
+    /// Reads a text in this language; C must be preprocessed. `name` is for messages; execution starts at `entry` if it is given.
     pub fn parse(self, name: &str, text: &str, entry: Option<&str>) -> Result<Program, LoadError> {
         match self {
             Language::Boolean => boolean::parse(name, text, entry),
             Language::Remopla => remopla::parse(name, text, entry),
+            Language::C => Ok(c::translate_text(name, text, &c_options(entry))?.program),
         }
     }
 }
 
-/// Reads a program from a file in the language that its name stands for.
+fn c_options(entry: Option<&str>) -> c::Options {
+    let entry = entry.unwrap_or("main").to_owned();
+    c::Options { entry, ..c::Options::default() }
+}
+
+/// Reads a program from a file in the language that its name stands for. [`c::translate`] says more about C.
 ///
 /// ```no_run
 /// let program = wherefore_frontend::load("driver.bp", None)?;
@@ -50,6 +60,9 @@ pub fn load(path: impl AsRef<Path>, entry: Option<&str>) -> Result<Program, Load
     let path = path.as_ref();
     let file = path.display().to_string();
     let Some(language) = Language::of(path) else { return Err(LoadError::UnknownLanguage { file }) };
+    if language == Language::C {
+        return Ok(c::translate(&[path.to_owned()], &c_options(entry))?.program);
+    }
     let bytes = fs::read(path).map_err(|error| LoadError::Io { file: file.clone(), error })?;
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,

@@ -51,6 +51,9 @@ fn check_variable(variable: &Variable) -> Checked {
         ensure(matches!(dimensions.len(), 1 | 2), "an array has one or two dimensions")?;
         ensure(dimensions.iter().all(|d| d.length > 0), "a dimension is empty")?;
     }
+    if let Type::Memory { address, .. } = variable.ty {
+        check_scalar(Scalar::Bits(address))?;
+    }
     ensure(variable.initial.is_none_or(|value| value <= variable.max()), "an initial value does not fit")?;
     let fits = variable.limit().is_none_or(|limit| limit > 0 && limit - 1 <= variable.ty.element().max());
     ensure(fits, "an enumeration does not fit its type")
@@ -66,6 +69,7 @@ impl Checker<'_> {
     fn shape(&self) -> Checked {
         let procedure = self.procedure;
         procedure.variables.iter().try_for_each(check_variable)?;
+        ensure(!procedure.variables.iter().any(|variable| variable.ty.is_memory()), "memory is global")?;
         procedure.results.iter().copied().try_for_each(check_scalar)?;
         ensure(procedure.parameters <= procedure.variables.len(), "a parameter is missing")?;
         self.known(procedure.entry)?;
@@ -141,7 +145,7 @@ impl Checker<'_> {
         for (argument, parameter) in arguments.iter().zip(&callee.variables) {
             match argument {
                 Argument::Value(value) => {
-                    ensure(parameter.ty.dimensions().is_empty(), "an array gets a single value")?;
+                    ensure(parameter.ty.index_count() == 0, "an array gets a single value")?;
                     self.expr(value, parameter.ty.element(), latest)?;
                 }
                 Argument::Copy(array, when) => {
@@ -179,7 +183,10 @@ impl Checker<'_> {
 
     fn cell(&self, variable: Var, indices: &[Expr], latest: When) -> Result<Scalar, String> {
         let ty = &self.variable(variable)?.ty;
-        ensure(indices.len() == ty.dimensions().len(), "one index a dimension")?;
+        ensure(indices.len() == ty.index_count(), "one index a dimension")?;
+        if let (Type::Memory { address, .. }, [index]) = (ty, indices) {
+            ensure(index.ty == Scalar::Bits(*address), "an address of another width")?;
+        }
         indices.iter().try_for_each(|index| self.expr(index, index.ty, latest))?;
         Ok(ty.element())
     }

@@ -1,5 +1,7 @@
 //! The value of an expression.
 
+use std::collections::BTreeMap;
+
 use crate::expression::{BinaryOp, Expr, ExprKind, UnaryOp, When};
 use crate::program::{ProcedureId, Program};
 use crate::types::{MAX_WIDTH, Scalar};
@@ -67,6 +69,7 @@ impl Choices for Odometer {
 #[derive(Clone, Copy)]
 pub(crate) struct Store<'a> {
     pub(crate) globals: &'a [u64],
+    pub(crate) memory: &'a BTreeMap<(u32, u64), u64>,
     pub(crate) locals: &'a [u64],
 }
 
@@ -117,11 +120,17 @@ impl Scope<'_> {
             ExprKind::Read { variable, indices, when } => {
                 let indices = self.indices(indices, choices)?;
                 let ty = &self.program.variable(self.procedure, *variable).ty;
-                let cell = ty.cell(&indices).ok_or(Blocked::OutOfBounds)?;
                 let store = match when {
                     When::Now => self.now,
                     When::Next => self.next.expect("the next state is only read where there is one"),
                 };
+                if let (true, crate::Var::Global(i), [address]) =
+                    (ty.is_memory(), variable, indices.as_slice())
+                {
+                    let initial = self.program.globals[*i as usize].initial.unwrap_or(0);
+                    return Ok(store.memory.get(&(*i, *address)).copied().unwrap_or(initial));
+                }
+                let cell = ty.cell(&indices).ok_or(Blocked::OutOfBounds)?;
                 match variable {
                     crate::Var::Global(i) => store.globals[self.layout.globals[*i as usize] + cell],
                     crate::Var::Local(i) => {
@@ -287,7 +296,8 @@ mod tests {
     fn widths_change_by_zeros_signs_and_cuts() {
         let program = Program { sources: vec![], globals: vec![], procedures: vec![], entry: ProcedureId(0) };
         let layout = Layout::new(&program);
-        let now = Store { globals: &[], locals: &[] };
+        let memory = BTreeMap::new();
+        let now = Store { globals: &[], memory: &memory, locals: &[] };
         let scope = Scope { program: &program, layout: &layout, procedure: ProcedureId(0), now, next: None };
         let value = |kind, width| {
             let expr = Expr { kind, ty: Scalar::Bits(width) };

@@ -1,5 +1,7 @@
 //! The meaning of programs, step by step.
 
+use std::collections::BTreeMap;
+
 use crate::evaluate::{Blocked, Choices, Layout, Odometer, Scope, Store, choice_max};
 use crate::expression::{Expr, ExprKind, Target, Var, When};
 use crate::program::{
@@ -11,6 +13,8 @@ use crate::program::{
 pub struct State {
     /// The cells of the global variables, one after the other.
     pub globals: Vec<u64>,
+    /// The cells of memory that were written, by variable and address.
+    pub memory: BTreeMap<(u32, u64), u64>,
     /// The frames, the running one last. Empty when the run has ended.
     pub stack: Vec<Frame>,
 }
@@ -147,7 +151,9 @@ impl<'a> Interpreter<'a> {
             fresh(variable, &mut locals, choices, hint);
         }
         let location = self.program.procedure(procedure).entry;
-        let state = State { globals, stack: vec![Frame { procedure, location, calling: None, locals }] };
+        let memory = BTreeMap::new();
+        let state =
+            State { globals, memory, stack: vec![Frame { procedure, location, calling: None, locals }] };
         self.keep(state, choices)
     }
 
@@ -163,12 +169,12 @@ impl<'a> Interpreter<'a> {
         let frame = state.stack.last().expect("a step needs a frame");
         let depth = state.stack.len() - 1;
         let here = self.program.edge(edge);
-        let now = Store { globals: &state.globals, locals: &frame.locals };
+        let now = Store { globals: &state.globals, memory: &state.memory, locals: &frame.locals };
         let scope = self.scope(frame.procedure, now);
         let hint_store = |depth: usize| {
             hint.map(|hint| {
                 let locals = hint.stack.get(depth).map_or(&[][..], |frame| &frame.locals);
-                Store { globals: &hint.globals, locals }
+                Store { globals: &hint.globals, memory: &hint.memory, locals }
             })
         };
         let mut next = state.clone();
@@ -230,7 +236,7 @@ impl<'a> Interpreter<'a> {
     fn keep(&self, state: State, choices: &mut dyn Choices) -> Result<State, Blocked> {
         let Some(frame) = state.stack.last() else { return Ok(state) };
         if let Some(invariant) = &self.program.procedure(frame.procedure).invariant {
-            let now = Store { globals: &state.globals, locals: &frame.locals };
+            let now = Store { globals: &state.globals, memory: &state.memory, locals: &frame.locals };
             if !self.scope(frame.procedure, now).holds(invariant, choices)? {
                 return Err(Blocked::False("enforced invariant"));
             }
@@ -242,6 +248,9 @@ impl<'a> Interpreter<'a> {
     fn cell(&self, scope: &Scope<'_>, target: &Target, choices: &mut dyn Choices) -> Result<Cell, Blocked> {
         let indices = scope.indices(&target.indices, choices)?;
         let ty = &self.program.variable(scope.procedure, target.variable).ty;
+        if let (true, Var::Global(i), [address]) = (ty.is_memory(), target.variable, indices.as_slice()) {
+            return Ok(Cell::Memory(i, *address));
+        }
         let offset = ty.cell(&indices).ok_or(Blocked::OutOfBounds)?;
         Ok(match target.variable {
             Var::Global(i) => Cell::Global(self.layout.globals[i as usize] + offset),
@@ -271,7 +280,8 @@ impl<'a> Interpreter<'a> {
             put(next, depth, cell, value);
         }
         if let Some(constraint) = &assignment.constraint {
-            let after = Store { globals: &next.globals, locals: &next.stack[depth].locals };
+            let after =
+                Store { globals: &next.globals, memory: &next.memory, locals: &next.stack[depth].locals };
             if !(Scope { next: Some(after), ..*scope }).holds(constraint, choices)? {
                 return Err(Blocked::False("constraint"));
             }
@@ -290,7 +300,7 @@ impl<'a> Interpreter<'a> {
     ) -> Result<(), Blocked> {
         self.assign(scope, &call.assignment, next, depth, choices, caller)?;
         let procedure = self.program.procedure(call.callee);
-        let after = Store { globals: &next.globals, locals: &next.stack[depth].locals };
+        let after = Store { globals: &next.globals, memory: &next.memory, locals: &next.stack[depth].locals };
         let scope = Scope { next: Some(after), ..*scope };
         let hint = callee.map(|hint| hint.locals);
         let mut locals = Vec::with_capacity(procedure.cell_count());
@@ -340,8 +350,12 @@ impl<'a> Interpreter<'a> {
         let Operation::Call(call) = &self.program.procedure(procedure).edge(edge).operation else {
             unreachable!("a frame waits at a call");
         };
-        let (globals, locals) = (next.globals.clone(), next.stack[depth].locals.clone());
-        let scope = self.scope(procedure, Store { globals: &globals, locals: &locals });
+        if call.results.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let State { globals, memory, .. } = next.clone();
+        let locals = next.stack[depth].locals.clone();
+        let scope = self.scope(procedure, Store { globals: &globals, memory: &memory, locals: &locals });
         for (value, target) in values.iter().zip(&call.results) {
             let Some(target) = target else { continue };
             let cell = self.cell(&scope, target, choices)?;
@@ -359,6 +373,7 @@ impl<'a> Interpreter<'a> {
 enum Cell {
     Global(usize),
     Local(usize),
+    Memory(u32, u64),
 }
 
 impl Cell {
@@ -366,6 +381,7 @@ impl Cell {
         match self {
             Cell::Global(i) => Cell::Global(i + offset),
             Cell::Local(i) => Cell::Local(i + offset),
+            Cell::Memory(variable, address) => Cell::Memory(variable, address + offset as u64),
         }
     }
 }
@@ -374,6 +390,9 @@ fn put(state: &mut State, depth: usize, cell: Cell, value: u64) {
     match cell {
         Cell::Global(i) => state.globals[i] = value,
         Cell::Local(i) => state.stack[depth].locals[i] = value,
+        Cell::Memory(variable, address) => {
+            state.memory.insert((variable, address), value);
+        }
     }
 }
 
@@ -381,6 +400,7 @@ fn get(store: Store<'_>, cell: Cell) -> Option<u64> {
     match cell {
         Cell::Global(i) => store.globals.get(i).copied(),
         Cell::Local(i) => store.locals.get(i).copied(),
+        Cell::Memory(variable, address) => store.memory.get(&(variable, address)).copied(),
     }
 }
 

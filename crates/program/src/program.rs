@@ -42,6 +42,9 @@ pub struct EdgeRef {
 /// variables of its procedure. A step is one edge of the procedure on top. Globals start with their initial value or
 /// with any value; so do the variables of a procedure at every call, except parameters, which get the arguments. The
 /// parameters of the entry procedure are arbitrary.
+///
+/// Memory ([`Type::Memory`]) has a cell for every address, each with the initial value or any value. The interpreter takes
+/// 0 for a cell with any value that was never written: it runs programs with memory, but does not explore them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The texts that spans refer to.
@@ -346,6 +349,11 @@ impl Program {
                 Err(ProgramError::unknown_procedure(name, names))
             }
         }
+    }
+
+    /// The first variable that is memory.
+    pub fn uses_memory(&self) -> Option<&Variable> {
+        self.globals.iter().find(|variable| variable.ty.is_memory())
     }
 
     /// The first place, in reading order, that starts, ends or synchronises threads.

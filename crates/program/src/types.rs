@@ -59,6 +59,13 @@ pub enum Type {
         /// The dimensions, the outermost first.
         dimensions: Vec<Dimension>,
     },
+    /// A cell for every address. Only globals have this type.
+    Memory {
+        /// The width of an address.
+        address: u32,
+        /// The type of a cell.
+        element: Scalar,
+    },
 }
 
 impl Type {
@@ -74,20 +81,33 @@ impl Type {
     pub fn element(&self) -> Scalar {
         match self {
             Type::Scalar(scalar) => *scalar,
-            Type::Array { element, .. } => *element,
+            Type::Array { element, .. } | Type::Memory { element, .. } => *element,
         }
     }
 
     /// The dimensions; none for a single value.
     pub fn dimensions(&self) -> &[Dimension] {
         match self {
-            Type::Scalar(_) => &[],
+            Type::Scalar(_) | Type::Memory { .. } => &[],
             Type::Array { dimensions, .. } => dimensions,
         }
     }
 
-    /// How many cells a variable of this type has.
+    /// Whether it is memory.
+    pub fn is_memory(&self) -> bool {
+        matches!(self, Type::Memory { .. })
+    }
+
+    /// How many indices a read or a write has.
+    pub fn index_count(&self) -> usize {
+        if self.is_memory() { 1 } else { self.dimensions().len() }
+    }
+
+    /// How many cells a variable of this type has among the others. Memory has none there: it is kept apart.
     pub fn cell_count(&self) -> usize {
+        if self.is_memory() {
+            return 0;
+        }
         self.dimensions().iter().map(|d| d.length as usize).product()
     }
 
@@ -126,6 +146,9 @@ impl Type {
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.element())?;
+        if let Type::Memory { address, .. } = self {
+            return write!(f, "[every bits({address})]");
+        }
         for Dimension { low, length } in self.dimensions() {
             match low {
                 0 => write!(f, "[{length}]")?,

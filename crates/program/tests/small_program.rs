@@ -165,6 +165,7 @@ fn replay_takes_wide_choices_from_the_trace() {
     main.edge(end, main.exit(), Operation::Return(Vec::new()), line(4));
     program.procedures = vec![main.finish(first)];
     let state = |x, location| State {
+        memory: Default::default(),
         globals: vec![x],
         stack: vec![Frame { procedure: ProcedureId(0), location, calling: None, locals: Vec::new() }],
     };

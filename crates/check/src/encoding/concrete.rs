@@ -223,7 +223,8 @@ impl Walk<'_> {
                 super::number(store, &self.encoding.layout.cell(self.program, self.program.entry, var, cell))
             })
             .collect();
-        let state = State { globals, stack: self.frames.clone() };
+        let memory = Default::default();
+        let state = State { globals, memory, stack: self.frames.clone() };
         match edge.take() {
             Some(edge) => self.steps.push(Step { edge, state }),
             None => self.start = Some(state),

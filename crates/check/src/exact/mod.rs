@@ -97,6 +97,9 @@ impl<'a> Checker<'a> {
         if let Some(at) = program.uses_threads() {
             return Err(CheckError::Threads { at });
         }
+        if let Some(memory) = program.uses_memory() {
+            return Err(CheckError::Memory { variable: memory.name.clone(), at: memory.span });
+        }
         let layout = Layout::new(program);
         let bits = layout.bits();
         if bits > MOST_BITS {

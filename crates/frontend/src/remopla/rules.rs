@@ -88,7 +88,7 @@ impl<'u> BodyLowering<'u, '_, '_> {
                     None => Argument::Arbitrary,
                     Some(part) => match part.ty {
                         Type::Scalar(ty) => Argument::Value(Expr::next(part.var, ty)),
-                        Type::Array { .. } => Argument::Copy(part.var, When::Next),
+                        Type::Array { .. } | Type::Memory { .. } => Argument::Copy(part.var, When::Next),
                     },
                 };
                 let arguments = (0..parameters as u32).map(argument).collect();

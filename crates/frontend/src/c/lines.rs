@@ -1,0 +1,218 @@
+//! From places in preprocessed text back to the files that a person wrote.
+
+use std::fs;
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+use wherefore_program::{FileId, SourceFile, Span};
+
+/// The files that spans refer to. A file is read when a span first leads to it.
+#[derive(Default)]
+pub(crate) struct Sources {
+    pub(crate) files: Vec<SourceFile>,
+    known: FxHashMap<String, Option<FileId>>,
+}
+
+impl Sources {
+    /// Adds a text under its name.
+    pub(crate) fn add(&mut self, name: &str, text: &str) -> FileId {
+        let id = FileId(self.files.len() as u32);
+        self.files.push(SourceFile::new(name, text));
+        self.known.insert(name.to_owned(), Some(id));
+        id
+    }
+
+    /// The file of this name, if there is one on disk.
+    fn find(&mut self, name: &str) -> Option<FileId> {
+        if let Some(found) = self.known.get(name) {
+            return *found;
+        }
+        let text = if Path::new(name).is_file() { fs::read(name).ok() } else { None };
+        match text {
+            Some(bytes) => Some(self.add(name, &String::from_utf8_lossy(&bytes))),
+            None => {
+                self.known.insert(name.to_owned(), None);
+                None
+            }
+        }
+    }
+
+    /// A line of a file without the blanks around it.
+    fn line(&self, file: FileId, line: u32) -> Option<Span> {
+        let source = &self.files[file.0 as usize];
+        let text = source.line(line)?;
+        let start = text.as_ptr() as usize - source.text().as_ptr() as usize;
+        let lead = text.len() - text.trim_start().len();
+        Some(Span::new(file, start + lead, start + text.trim_end().len()))
+    }
+}
+
+/// One line of a preprocessed text.
+struct Line {
+    start: usize,
+    /// The file named by the marker above it, by its position in [`LineTable::names`].
+    name: u32,
+    number: u32,
+}
+
+/// The lines of one preprocessed text.
+pub(crate) struct LineTable {
+    main: FileId,
+    text: String,
+    names: Vec<String>,
+    lines: Vec<Line>,
+}
+
+impl LineTable {
+    /// A text whose places are those of the file itself.
+    pub(crate) fn identity(main: FileId, text: &str) -> Self {
+        Self { main, text: text.to_owned(), names: Vec::new(), lines: Vec::new() }
+    }
+
+    /// A text with markers `# 12 "file.c"`; places without one belong to `main`.
+    pub(crate) fn with_markers(main: FileId, text: &str) -> Self {
+        let mut table = Self { main, text: text.to_owned(), names: vec![String::new()], lines: Vec::new() };
+        let mut indices: FxHashMap<String, u32> = FxHashMap::default();
+        let (mut name, mut number, mut start) = (0, 1, 0);
+        for line in text.split_inclusive('\n') {
+            match marker(line) {
+                Some((next, file)) => {
+                    let fresh = table.names.len() as u32;
+                    name = *indices.entry(file.clone()).or_insert(fresh);
+                    if name == fresh {
+                        table.names.push(file);
+                    }
+                    number = next;
+                    table.lines.push(Line { start, name: 0, number: 0 });
+                }
+                None => {
+                    table.lines.push(Line { start, name, number });
+                    number += 1;
+                }
+            }
+            start += line.len();
+        }
+        table
+    }
+
+    /// The place in a file that the bytes from `start` to `end` come from: exact where the line is unchanged, else the
+    /// whole line.
+    pub(crate) fn span(&self, sources: &mut Sources, start: usize, end: usize) -> Span {
+        if self.lines.is_empty() {
+            return Span::new(self.main, start.min(self.text.len()), end.min(self.text.len()));
+        }
+        let first = self.place(sources, start);
+        let last = if end > start + 1 { self.place(sources, end - 1) } else { first };
+        if last.file == first.file && last.start >= first.start {
+            Span { end: last.end.max(first.end), ..first }
+        } else {
+            first
+        }
+    }
+
+    /// The attributes of the structure that is defined from `start` to `end`: in front of its members, and behind them.
+    pub(crate) fn attributes_around(&self, start: usize, end: usize) -> String {
+        let inside = self.text.get(start..end).unwrap_or("");
+        let head = &inside[..inside.find('{').unwrap_or(0)];
+        let tail_start = start + inside.rfind('}').map_or(inside.len(), |i| i + 1);
+        let mut tail = self.text.get(tail_start..).unwrap_or("").trim_start();
+        let mut out = head.to_owned();
+        while tail.starts_with("__attribute") {
+            let mut depth = 0;
+            let mut length = tail.len();
+            for (i, c) in tail.char_indices() {
+                match c {
+                    '(' => depth += 1,
+                    ')' if depth == 1 => {
+                        length = i + 1;
+                        break;
+                    }
+                    ')' => depth -= 1,
+                    _ => {}
+                }
+            }
+            out.push_str(&tail[..length]);
+            tail = tail[length..].trim_start();
+        }
+        out
+    }
+
+    /// The end of the parenthesis that closes behind `offset`, if one does.
+    pub(crate) fn close(&self, offset: usize) -> usize {
+        let rest = self.text.get(offset..).unwrap_or("");
+        let blank = rest.len() - rest.trim_start().len();
+        if rest[blank..].starts_with(')') { offset + blank + 1 } else { offset }
+    }
+
+    /// The end of what stands between `start` and the body at `body`, without blanks.
+    pub(crate) fn head_end(&self, start: usize, body: usize) -> usize {
+        start + self.text.get(start..body).unwrap_or("").trim_end().len()
+    }
+
+    /// The place of one byte, or its line.
+    fn place(&self, sources: &mut Sources, offset: usize) -> Span {
+        let index = self.lines.partition_point(|line| line.start <= offset).saturating_sub(1);
+        let line = &self.lines[index];
+        let fallback = Span::new(self.main, 0, 0);
+        if line.number == 0 {
+            return fallback;
+        }
+        let Some(file) = sources.find(&self.names[line.name as usize]) else { return fallback };
+        let Some(trimmed) = sources.line(file, line.number) else { return fallback };
+        let end = self.lines.get(index + 1).map_or(self.text.len(), |next| next.start);
+        let here = self.text[line.start..end].trim_end_matches(['\n', '\r']);
+        let source = &sources.files[file.0 as usize];
+        let original = source.line(line.number).unwrap_or("");
+        if here == original {
+            let column = original.as_ptr() as usize - source.text().as_ptr() as usize;
+            let at = column + (offset - line.start).min(original.len());
+            return Span::new(file, at, at + 1);
+        }
+        trimmed
+    }
+}
+
+/// The line and the file of a marker.
+fn marker(line: &str) -> Option<(u32, String)> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
+    let (number, rest) = rest.split_once([' ', '\t'])?;
+    let number = number.parse().ok()?;
+    let quoted = rest.trim_start().strip_prefix('"')?;
+    let mut name = String::new();
+    let mut characters = quoted.chars();
+    loop {
+        match characters.next()? {
+            '"' => return Some((number, name)),
+            '\\' => name.push(characters.next()?),
+            other => name.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers_name_a_line_and_a_file() {
+        assert_eq!(marker("# 12 \"a \\\"b\\\".c\" 2 3\n"), Some((12, "a \"b\".c".to_owned())));
+        assert_eq!(marker("#line 3 \"x.c\"\n"), Some((3, "x.c".to_owned())));
+        assert_eq!(marker("#pragma once\n"), None);
+        assert_eq!(marker("int x;\n"), None);
+    }
+
+    #[test]
+    fn unchanged_lines_keep_columns_and_expanded_ones_become_the_line() {
+        let mut sources = Sources::default();
+        let file = sources.add("a.c", "#define X 1\nint a;\n  int b = X;\n");
+        let text = "# 1 \"a.c\"\n\nint a;\n  int b = 1;\n";
+        let table = LineTable::with_markers(file, text);
+        let at = text.find("a;").unwrap();
+        let span = table.span(&mut sources, at, at + 1);
+        assert_eq!(sources.files[0].slice(span), "a");
+        let at = text.find("= 1").unwrap();
+        let span = table.span(&mut sources, at, at + 3);
+        assert_eq!(sources.files[0].slice(span), "int b = X;");
+    }
+}

@@ -1,0 +1,267 @@
+//! A procedure under construction: locations that are open until something happens there.
+
+use std::collections::BTreeSet;
+
+use wherefore_program::{
+    Assignment, Edge, Expr, Location, LocationId, LocationKind, Operation, Procedure, Scalar, Span, Target,
+    Type, Var, Variable,
+};
+
+/// A procedure under construction.
+///
+/// There is always one location at hand, [`Body::at`], which is blank: nothing starts there yet. A step fills it and
+/// opens the next one. Control that comes together is joined by making blank locations one, so no step is needed.
+pub(crate) struct Body {
+    locations: Vec<Location>,
+    blank: Vec<bool>,
+    /// The location that a blank one became part of.
+    joined: Vec<Option<LocationId>>,
+    edges: Vec<Edge>,
+    pub(crate) at: LocationId,
+    entry: LocationId,
+    pub(crate) variables: Vec<Variable>,
+    names: BTreeSet<String>,
+    /// Temporaries by type, and how many of each are in use.
+    temporaries: Vec<(Scalar, Vec<u32>, usize)>,
+}
+
+/// How many temporaries were in use at some point.
+pub(crate) struct Mark(Vec<usize>);
+
+impl Body {
+    pub(crate) fn new(span: Span) -> Body {
+        let mut body = Body {
+            locations: Vec::new(),
+            blank: Vec::new(),
+            joined: Vec::new(),
+            edges: Vec::new(),
+            at: LocationId(1),
+            entry: LocationId(1),
+            variables: Vec::new(),
+            names: BTreeSet::new(),
+            temporaries: Vec::new(),
+        };
+        body.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Exit });
+        body.blank.push(false);
+        body.joined.push(None);
+        body.at = body.open(span);
+        body
+    }
+
+    /// A new blank location.
+    pub(crate) fn open(&mut self, span: Span) -> LocationId {
+        self.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Statement });
+        self.blank.push(true);
+        self.joined.push(None);
+        LocationId(self.locations.len() as u32 - 1)
+    }
+
+    pub(crate) fn label(&mut self, location: LocationId, label: &str) {
+        self.locations[location.0 as usize].labels.push(label.to_owned());
+    }
+
+    /// Fills the location at hand.
+    pub(crate) fn fill(&mut self, span: Span, kind: LocationKind) -> LocationId {
+        let index = self.at.0 as usize;
+        if self.blank[index] {
+            self.blank[index] = false;
+            self.locations[index].span = span;
+            self.locations[index].kind = kind;
+        }
+        self.at
+    }
+
+    /// One step: fills the location at hand and opens the next.
+    pub(crate) fn step(&mut self, span: Span, kind: LocationKind, operation: Operation) -> usize {
+        let from = self.fill(span, kind);
+        let to = self.open(span);
+        self.edge(from, to, operation, span);
+        self.at = to;
+        self.edges.len() - 1
+    }
+
+    pub(crate) fn edge(&mut self, from: LocationId, to: LocationId, operation: Operation, span: Span) {
+        self.edges.push(Edge { from, to, operation, span });
+    }
+
+    pub(crate) fn assign(&mut self, span: Span, targets: Vec<Target>, values: Vec<Expr>) {
+        if !targets.is_empty() {
+            let operation = Operation::Assign(Assignment { targets, values, constraint: None });
+            self.step(span, LocationKind::Statement, operation);
+        }
+    }
+
+    fn resolve(&self, mut location: LocationId) -> LocationId {
+        while let Some(next) = self.joined[location.0 as usize] {
+            location = next;
+        }
+        location
+    }
+
+    /// Control goes on at `to`.
+    pub(crate) fn join(&mut self, to: LocationId, span: Span) {
+        let (from, to) = (self.resolve(self.at), self.resolve(to));
+        if from == to {
+            // An empty loop: it needs a step of its own.
+            self.fill(span, LocationKind::Goto);
+            self.edge(from, to, Operation::Skip, span);
+        } else if self.blank[from.0 as usize] {
+            self.joined[from.0 as usize] = Some(to);
+        } else {
+            self.edge(from, to, Operation::Skip, span);
+        }
+        self.at = to;
+    }
+
+    /// The run ends here: what follows is only reached by jumps.
+    pub(crate) fn halt(&mut self, span: Span, kind: LocationKind) {
+        self.fill(span, kind);
+        self.at = self.open(span);
+    }
+
+    pub(crate) fn variable(&mut self, name: &str, ty: Type, span: Span) -> Var {
+        let mut unique = name.to_owned();
+        let mut count = 1;
+        while !self.names.insert(unique.clone()) {
+            count += 1;
+            unique = format!("{name}@{count}");
+        }
+        self.variables.push(Variable {
+            name: unique,
+            ty,
+            value_names: None,
+            shared: false,
+            initial: None,
+            span,
+        });
+        Var::Local(self.variables.len() as u32 - 1)
+    }
+
+    /// A variable for the value of a part of an expression.
+    pub(crate) fn temporary(&mut self, ty: Scalar, span: Span) -> Var {
+        let position = match self.temporaries.iter().position(|(known, ..)| *known == ty) {
+            Some(position) => position,
+            None => {
+                self.temporaries.push((ty, Vec::new(), 0));
+                self.temporaries.len() - 1
+            }
+        };
+        let used = self.temporaries[position].2;
+        self.temporaries[position].2 += 1;
+        if let Some(&variable) = self.temporaries[position].1.get(used) {
+            return Var::Local(variable);
+        }
+        let Var::Local(index) = self.variable("value", Type::Scalar(ty), span) else {
+            unreachable!("variables of a body are local")
+        };
+        self.temporaries[position].1.push(index);
+        Var::Local(index)
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.temporaries.iter().map(|(_, _, used)| *used).collect())
+    }
+
+    /// Temporaries taken since the mark are free again.
+    pub(crate) fn release(&mut self, mark: &Mark) {
+        for (i, (_, _, used)) in self.temporaries.iter_mut().enumerate() {
+            *used = mark.0.get(i).copied().unwrap_or(0);
+        }
+    }
+
+    /// The procedure, and where each edge went, by the order in which they were made.
+    pub(crate) fn finish(
+        self,
+        name: String,
+        span: Span,
+        parameters: usize,
+        results: Vec<Scalar>,
+    ) -> (Procedure, Vec<Option<u32>>) {
+        let entry = self.resolve(self.entry);
+        let mut locations = self.locations.clone();
+        for i in 0..locations.len() {
+            let to = self.resolve(LocationId(i as u32)).0 as usize;
+            if to != i {
+                let labels = std::mem::take(&mut locations[i].labels);
+                let all = &mut locations[to].labels;
+                all.splice(0..0, labels);
+            }
+        }
+        let edges: Vec<Edge> = self
+            .edges
+            .iter()
+            .map(|edge| Edge { from: self.resolve(edge.from), to: self.resolve(edge.to), ..edge.clone() })
+            .collect();
+        // Ends that nothing leads to are no part of the procedure.
+        let mut entered = vec![false; locations.len()];
+        entered[entry.0 as usize] = true;
+        entered[0] = true;
+        for edge in &edges {
+            entered[edge.to.0 as usize] = true;
+        }
+        let keep = |i: usize| {
+            let own = self.joined[i].is_none();
+            let dull = self.blank[i] || locations[i].kind == LocationKind::End;
+            own && (entered[i] || !dull || !locations[i].labels.is_empty())
+        };
+        let mut places = vec![LocationId(0); locations.len()];
+        let mut kept = Vec::new();
+        for (i, location) in locations.iter().enumerate() {
+            if keep(i) {
+                places[i] = LocationId(kept.len() as u32);
+                kept.push(location.clone());
+            }
+        }
+        let mut order: Vec<usize> = (0..edges.len()).filter(|i| keep(edges[*i].from.0 as usize)).collect();
+        let sorted = |i: &usize| places[edges[*i].from.0 as usize];
+        order.retain(|i| kept[sorted(i).0 as usize].kind != LocationKind::Error);
+        order.sort_by_key(sorted);
+        let mut went = vec![None; edges.len()];
+        let mut moved = Vec::with_capacity(order.len());
+        for (position, i) in order.iter().enumerate() {
+            let edge = &edges[*i];
+            went[*i] = Some(position as u32);
+            let (from, to) = (places[edge.from.0 as usize], places[edge.to.0 as usize]);
+            moved.push(Edge { from, to, ..edge.clone() });
+        }
+        let procedure = Procedure {
+            name,
+            span,
+            parameters,
+            variables: self.variables,
+            results,
+            locations: kept,
+            edges: moved,
+            entry: places[entry.0 as usize],
+            exit: LocationId(0),
+            invariant: None,
+        };
+        (procedure, went)
+    }
+
+    /// Puts an assignment in front of everything else.
+    pub(crate) fn prepend(&mut self, span: Span, targets: Vec<Target>, values: Vec<Expr>) {
+        let first = self.open(span);
+        self.blank[first.0 as usize] = false;
+        let operation = Operation::Assign(Assignment { targets, values, constraint: None });
+        self.edge(first, self.entry, operation, span);
+        self.entry = first;
+    }
+
+    /// Puts an assignment to `variable` in front of every return. The values returned do not depend on it.
+    pub(crate) fn before_returns(&mut self, variable: Var, value: &Expr) {
+        for i in 0..self.edges.len() {
+            if let Operation::Return(_) = self.edges[i].operation {
+                let Edge { from, span, .. } = self.edges[i];
+                let last = self.open(span);
+                self.blank[last.0 as usize] = false;
+                self.locations[last.0 as usize].kind = LocationKind::End;
+                self.edges[i].from = last;
+                let targets = vec![variable.into()];
+                let values = vec![value.clone()];
+                let assign = Operation::Assign(Assignment { targets, values, constraint: None });
+                self.edge(from, last, assign, span);
+            }
+        }
+    }
+}

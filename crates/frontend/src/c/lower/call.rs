@@ -1,0 +1,365 @@
+//! Calls.
+
+use wherefore_program::{
+    Argument, Assignment, BinaryOp, Call, Expr, LocationKind, Operation, Scalar, Span, Target, Type,
+};
+
+use super::value::resize;
+use super::{Context, Lower};
+use crate::c::ctype::CType;
+use crate::c::models;
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{FunctionId, Term, TermKind};
+use crate::c::usage::root;
+
+/// What is done with the result of a call.
+#[derive(Clone)]
+pub(crate) enum Want {
+    Nothing,
+    Value,
+    Into(Target),
+}
+
+impl Context<'_> {
+    /// The types of the values that a function returns. Floating-point numbers are not returned.
+    pub(crate) fn result_types(&self, id: FunctionId) -> Vec<Scalar> {
+        let mut out = Vec::new();
+        self.value_types(&self.tree.function(id).signature.result, &mut out);
+        out
+    }
+
+    fn value_types(&self, ty: &CType, out: &mut Vec<Scalar>) {
+        match ty {
+            CType::Void | CType::Float(_) | CType::Function(_) => {}
+            CType::Array(element, crate::c::ctype::Length::Known(length)) => {
+                (0..*length).for_each(|_| self.value_types(element, out));
+            }
+            CType::Array(..) => {}
+            CType::Record(id) => {
+                let record = self.tree.types.record(*id);
+                if record.union {
+                    out.extend((0..record.size).map(|_| Scalar::Bits(8)));
+                } else {
+                    record.fields.iter().for_each(|field| self.value_types(&field.ty, out));
+                }
+            }
+            scalar => out.push(self.tree.types.scalar(scalar)),
+        }
+    }
+
+    /// The variable that holds the next free address of the heap.
+    pub(crate) fn heap_pointer(&mut self, span: Span) -> wherefore_program::Var {
+        if let Some(heap) = self.heap {
+            return heap;
+        }
+        self.assume("memory never runs out", Some(span));
+        let ty = Type::Scalar(self.pointer());
+        let heap = self.global("heap", ty, Some(super::HEAP), span);
+        *self.heap.insert(heap)
+    }
+
+    /// The variable that holds the next free address of the stack.
+    pub(crate) fn stack_pointer(&mut self, span: Span) -> wherefore_program::Var {
+        if let Some(stack) = self.stack {
+            return stack;
+        }
+        self.assume("memory never runs out", Some(span));
+        let ty = Type::Scalar(self.pointer());
+        let stack = self.global("stack", ty, Some(super::STACK), span);
+        *self.stack.insert(stack)
+    }
+}
+
+impl Lower<'_, '_> {
+    /// A call; the scalars of its result, if they are wanted as values.
+    pub(crate) fn call(
+        &mut self,
+        callee: &Term,
+        arguments: &[Term],
+        term: &Term,
+        target: Option<Target>,
+    ) -> Checked<Vec<Expr>> {
+        let want = match target {
+            Some(target) => Want::Into(target),
+            None if term.ty == CType::Void => Want::Nothing,
+            None => Want::Value,
+        };
+        self.call_for(callee, arguments, term, want)
+    }
+
+    pub(crate) fn call_for(
+        &mut self,
+        callee: &Term,
+        arguments: &[Term],
+        term: &Term,
+        want: Want,
+    ) -> Checked<Vec<Expr>> {
+        let TermKind::Function(id) = callee.kind else {
+            return self.call_pointer(callee, arguments, term, want);
+        };
+        if let Some(outcome) = self.convention(id, arguments, term, &want)? {
+            return Ok(outcome);
+        }
+        if self.cx.tree.function(id).body.is_none() {
+            return self.call_unknown(id, arguments, term, want);
+        }
+        let values = self.argument_values(arguments)?;
+        let types: Vec<CType> = arguments.iter().map(|argument| argument.ty.clone()).collect();
+        self.call_procedure(id, &values, &types, term, want)
+    }
+
+    /// The scalars of all arguments.
+    fn argument_values(&mut self, arguments: &[Term]) -> Checked<Vec<Vec<Expr>>> {
+        let mut values = Vec::new();
+        for argument in arguments {
+            values.push(if argument.ty.is_scalar() {
+                vec![self.value(argument)?]
+            } else {
+                self.aggregate(argument)?
+            });
+        }
+        Ok(values)
+    }
+
+    fn call_procedure(
+        &mut self,
+        id: FunctionId,
+        values: &[Vec<Expr>],
+        types: &[CType],
+        term: &Term,
+        want: Want,
+    ) -> Checked<Vec<Expr>> {
+        let span = term.span;
+        let tree = self.cx.tree;
+        let function = tree.function(id);
+        let mut arguments = Vec::new();
+        for (i, parameter) in function.signature.parameters.iter().enumerate() {
+            let pieces = self.piece_types(parameter, span)?;
+            match values.get(i) {
+                Some(values) => {
+                    let matching =
+                        values.len() == pieces.len() && (types[i].is_scalar() || types[i] == *parameter);
+                    if !matching {
+                        return Err(Problem::new(span, "an argument has another type than its parameter"));
+                    }
+                    for (value, piece) in values.iter().zip(&pieces) {
+                        if piece.is_float() {
+                            continue;
+                        }
+                        let scalar = self.cx.tree.types.scalar(piece);
+                        let value = if types[i].is_float() {
+                            Expr::choice(scalar)
+                        } else {
+                            resize(value.clone(), types[i].is_signed(), scalar)
+                        };
+                        arguments.push(Argument::Value(value));
+                    }
+                }
+                None => {
+                    let count = pieces.iter().filter(|piece| !piece.is_float()).count();
+                    arguments.extend((0..count).map(|_| Argument::Arbitrary));
+                }
+            }
+        }
+        let results = self.cx.result_types(id);
+        let mut targets: Vec<Option<Target>> = vec![None; results.len()];
+        let mut read = Vec::new();
+        match &want {
+            Want::Nothing => {}
+            Want::Into(target) if results.len() == 1 => targets[0] = Some(target.clone()),
+            Want::Into(_) => return Err(Problem::new(span, "a result has another type than expected")),
+            Want::Value => {
+                for (target, ty) in targets.iter_mut().zip(&results) {
+                    let variable = self.body.temporary(*ty, span);
+                    *target = Some(variable.into());
+                    read.push(Expr::variable(variable, *ty));
+                }
+            }
+        }
+        let callee = self.cx.procedures[&id];
+        let call = Call { callee, arguments, results: targets, assignment: Assignment::default() };
+        self.body.step(span, LocationKind::Call, Operation::Call(call));
+        if !matches!(want, Want::Value) {
+            return Ok(Vec::new());
+        }
+        // Floating-point numbers are not returned: anything stands for them.
+        let signed = function.signature.result.is_signed();
+        let mut read = read.into_iter();
+        let pieces = self.piece_types(&function.signature.result, span)?;
+        let wanted = self.cx.tree.types.scalar(&term.ty);
+        let mut out = Vec::new();
+        for piece in pieces {
+            let scalar = self.cx.tree.types.scalar(&piece);
+            let value = if piece.is_float() {
+                Expr::choice(scalar)
+            } else {
+                read.next().unwrap_or(Expr::choice(scalar))
+            };
+            out.push(if term.ty.is_scalar() { resize(value, signed, wanted) } else { value });
+        }
+        Ok(out)
+    }
+
+    /// A function without a body returns anything. What it does with pointers is assumed.
+    fn call_unknown(
+        &mut self,
+        id: FunctionId,
+        arguments: &[Term],
+        term: &Term,
+        want: Want,
+    ) -> Checked<Vec<Expr>> {
+        let tree = self.cx.tree;
+        let function = tree.function(id);
+        let span = term.span;
+        if function.name.starts_with("pthread_") || function.name == "thrd_create" {
+            return Err(Problem::new(span, "threads are not supported yet"));
+        }
+        if matches!(
+            function.name.as_str(),
+            "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "longjmp" | "siglongjmp"
+        ) {
+            return Err(Problem::unsupported(span, &format!("`{}` is", function.name)));
+        }
+        arguments.iter().try_for_each(|argument| self.effects(argument))?;
+        if !function.returns {
+            self.body.halt(span, LocationKind::Statement);
+            return self.anything(term);
+        }
+        let mut pointers = false;
+        if !models::is_harmless(&function.name) {
+            for argument in arguments.iter().filter(|argument| argument.ty.is_pointer()) {
+                pointers |= argument.constant().is_none();
+                self.forget_argument(argument, span)?;
+            }
+            let what = if pointers {
+                "returns anything and changes only objects whose address is written in its arguments"
+            } else {
+                "returns anything and changes nothing"
+            };
+            self.cx.assume(format!("`{}` has no body: it {what}", function.name), Some(span));
+        }
+        self.input(&function.name, term, want)
+    }
+
+    /// An argument `&x`: the function may have changed `x`.
+    fn forget_argument(&mut self, argument: &Term, span: Span) -> Checked<()> {
+        let mut inner = argument;
+        while let TermKind::Convert(next) = &inner.kind {
+            inner = next;
+        }
+        let TermKind::Address(place) = &inner.kind else { return Ok(()) };
+        let constant = root(place).is_some_and(|id| self.cx.tree.object(id).name.starts_with("string."));
+        if matches!(place.kind, TermKind::Function(_)) || constant {
+            return Ok(());
+        }
+        let place = self.place(place)?;
+        if self.cx.tree.types.size(place.ty()).is_none_or(|size| size > 4096) {
+            return Ok(());
+        }
+        self.havoc(&place, span)
+    }
+
+    /// Values that nobody knows, for a run that does not get here.
+    pub(crate) fn anything(&mut self, term: &Term) -> Checked<Vec<Expr>> {
+        if term.ty == CType::Void {
+            return Ok(Vec::new());
+        }
+        let types = self.piece_types(&term.ty, term.span)?;
+        Ok(types.iter().map(|ty| Expr::choice(self.cx.tree.types.scalar(ty))).collect())
+    }
+
+    /// A result that comes from outside: one step a scalar, each recorded as an input.
+    pub(crate) fn input(&mut self, name: &str, term: &Term, want: Want) -> Checked<Vec<Expr>> {
+        let span = term.span;
+        if matches!(want, Want::Nothing) || term.ty == CType::Void {
+            self.body.step(span, LocationKind::Call, Operation::Skip);
+            return Ok(Vec::new());
+        }
+        let mut out = Vec::new();
+        for piece in self.piece_types(&term.ty, span)? {
+            let scalar = self.cx.tree.types.scalar(&piece);
+            if piece.is_float() {
+                self.note_float(span);
+                out.push(Expr::choice(scalar));
+                continue;
+            }
+            let (target, value) = match &want {
+                Want::Into(target) => (target.clone(), None),
+                _ => {
+                    let variable = self.body.temporary(scalar, span);
+                    (variable.into(), Some(Expr::variable(variable, scalar)))
+                }
+            };
+            let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
+            self.inputs.push((edge, name.to_owned(), scalar, piece.is_signed()));
+            out.extend(value);
+        }
+        Ok(out)
+    }
+
+    /// A call through a pointer is one of the functions that the pointer may point to.
+    fn call_pointer(
+        &mut self,
+        callee: &Term,
+        arguments: &[Term],
+        term: &Term,
+        want: Want,
+    ) -> Checked<Vec<Expr>> {
+        let span = term.span;
+        let TermKind::Deref(pointer) = &callee.kind else {
+            return Err(Problem::unsupported(span, "this call is"));
+        };
+        let value = self.value(pointer)?;
+        let value = self.stable(value, span);
+        let values = self.argument_values(arguments)?;
+        let types: Vec<CType> = arguments.iter().map(|argument| argument.ty.clone()).collect();
+        let class = self.cx.classes.value(self.cx.tree, pointer);
+        let known = self.cx.classes.facts(class).functions.clone();
+        let tree = self.cx.tree;
+        let fits = |id: &FunctionId| {
+            let signature = &tree.function(*id).signature;
+            let same = signature.parameters.len() == arguments.len() || tree.function(*id).body.is_none();
+            let void = (signature.result == CType::Void) == (term.ty == CType::Void);
+            let shape = signature.result.is_scalar() == term.ty.is_scalar();
+            same && self.cx.usage.addressed.contains(id) && void && shape
+        };
+        let candidates: Vec<FunctionId> = known.into_iter().filter(fits).collect();
+        self.cx.assume("a pointer that is called points to a function of the program", Some(span));
+        let at = self.body.fill(span, LocationKind::Branch);
+        let end = self.body.open(span);
+        let types_out = if term.ty == CType::Void { Vec::new() } else { self.piece_types(&term.ty, span)? };
+        let scalars: Vec<Scalar> = types_out.iter().map(|ty| self.cx.tree.types.scalar(ty)).collect();
+        let results: Vec<Target> = match &want {
+            Want::Into(target) => vec![target.clone()],
+            _ => scalars.iter().map(|ty| self.body.temporary(*ty, span).into()).collect(),
+        };
+        for id in candidates {
+            let inside = self.body.open(span);
+            let address = Expr::constant(self.cx.function_address(id), value.ty);
+            let condition = Expr::binary(BinaryOp::Eq, value.clone(), address);
+            self.body.edge(at, inside, Operation::Assume(condition), span);
+            self.body.at = inside;
+            let mark = self.body.mark();
+            let wanted = if matches!(want, Want::Nothing) { Want::Nothing } else { Want::Value };
+            let outcome = match self.convention(id, arguments, term, &wanted)? {
+                Some(outcome) => outcome,
+                None if tree.function(id).body.is_some() => {
+                    self.call_procedure(id, &values, &types, term, wanted)?
+                }
+                None => self.input(&tree.function(id).name, term, wanted)?,
+            };
+            if !matches!(want, Want::Nothing) && outcome.len() == results.len() {
+                self.body.assign(span, results.clone(), outcome);
+            }
+            self.body.release(&mark);
+            self.body.join(end, span);
+        }
+        self.body.at = end;
+        Ok(match want {
+            Want::Value => {
+                results.iter().zip(scalars).map(|(target, ty)| Expr::variable(target.variable, ty)).collect()
+            }
+            _ => Vec::new(),
+        })
+    }
+}

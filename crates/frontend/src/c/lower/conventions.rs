@@ -1,0 +1,164 @@
+//! Functions with a meaning of their own: errors, assumptions, inputs, allocation.
+
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Scalar, Target};
+
+use super::Lower;
+use super::call::Want;
+use super::place::plus;
+use crate::c::Property;
+use crate::c::models::{self, Meaning};
+use crate::c::problem::Checked;
+use crate::c::tree::{FunctionId, Term};
+
+impl Lower<'_, '_> {
+    /// Whether a call of this function is an error.
+    fn is_error(&self, name: &str, meaning: Option<Meaning>) -> bool {
+        match &self.cx.options.property {
+            Property::All => matches!(meaning, Some(Meaning::Error | Meaning::AssertionFailed)),
+            Property::Calls(names) => names.iter().any(|wanted| wanted == name),
+            Property::Labels(_) => false,
+            Property::Assertions => matches!(meaning, Some(Meaning::AssertionFailed)),
+        }
+    }
+
+    /// The effect of a call whose meaning is known; none if it is a call like any other.
+    pub(crate) fn convention(
+        &mut self,
+        id: FunctionId,
+        arguments: &[Term],
+        term: &Term,
+        want: &Want,
+    ) -> Checked<Option<Vec<Expr>>> {
+        let span = term.span;
+        let function = self.cx.tree.function(id);
+        let has_body = function.body.is_some();
+        let name = function.name.clone();
+        let meaning = models::meaning(&name);
+        if self.is_error(&name, meaning) {
+            arguments.iter().try_for_each(|argument| self.effects(argument))?;
+            self.body.halt(span, LocationKind::Error);
+            return self.anything(term).map(Some);
+        }
+        let Some(meaning) = meaning else { return Ok(None) };
+        match meaning {
+            Meaning::Error | Meaning::AssertionFailed | Meaning::End => {
+                if has_body && meaning == Meaning::End {
+                    return Ok(None);
+                }
+                arguments.iter().try_for_each(|argument| self.effects(argument))?;
+                self.body.halt(span, LocationKind::Statement);
+                self.anything(term).map(Some)
+            }
+            Meaning::Assume => match arguments.first() {
+                Some(argument) => {
+                    let condition = self.condition(argument)?;
+                    self.body.step(span, LocationKind::Statement, Operation::Assume(condition));
+                    self.anything(term).map(Some)
+                }
+                None => Ok(None),
+            },
+            _ if has_body => Ok(None),
+            Meaning::Assert => match arguments.first() {
+                Some(argument) => {
+                    self.assertion(argument, term)?;
+                    self.anything(term).map(Some)
+                }
+                None => Ok(None),
+            },
+            Meaning::Input => {
+                let target = want.clone();
+                self.input(&name, term, target).map(Some)
+            }
+            Meaning::Free => {
+                arguments.iter().try_for_each(|argument| self.effects(argument))?;
+                self.cx.assume("memory is not used after it is freed", Some(span));
+                self.body.step(span, LocationKind::Call, Operation::Skip);
+                self.anything(term).map(Some)
+            }
+            Meaning::Allocate | Meaning::AllocateZero => {
+                self.allocation(meaning, arguments, term, want).map(Some)
+            }
+        }
+    }
+
+    fn assertion(&mut self, argument: &Term, term: &Term) -> Checked<()> {
+        let span = term.span;
+        let condition = self.condition(argument)?;
+        let counts = matches!(self.cx.options.property, Property::All | Property::Assertions);
+        if !counts {
+            self.body.step(span, LocationKind::Statement, Operation::Assume(condition));
+            return Ok(());
+        }
+        let at = self.body.fill(span, LocationKind::Assert);
+        let (next, error) = (self.body.open(span), self.body.open(span));
+        self.body.edge(at, next, Operation::Assume(condition.clone()), span);
+        self.body.edge(at, error, Operation::Assume(Self::negated(condition)), span);
+        self.body.at = error;
+        self.body.halt(span, LocationKind::Error);
+        self.body.at = next;
+        Ok(())
+    }
+
+    fn allocation(
+        &mut self,
+        meaning: Meaning,
+        arguments: &[Term],
+        term: &Term,
+        want: &Want,
+    ) -> Checked<Vec<Expr>> {
+        let span = term.span;
+        let pointer = self.cx.pointer();
+        let mut size: Option<Expr> = None;
+        for argument in arguments {
+            let value = self.value(argument)?;
+            let value = super::value::resize(value, argument.ty.is_signed(), pointer);
+            size = Some(match size {
+                Some(size) => match (size.as_constant(), value.as_constant()) {
+                    (Some(a), Some(b)) => Expr::constant(a.wrapping_mul(b), pointer),
+                    _ => Expr::binary(BinaryOp::Mul, size, value),
+                },
+                None => value,
+            });
+        }
+        let size = size.unwrap_or_else(|| Expr::constant(0, pointer));
+        let size = self.stable(size, span);
+        let target: Target = match want {
+            Want::Into(target) => target.clone(),
+            _ => self.body.temporary(pointer, span).into(),
+        };
+        let fresh = self.body.temporary(pointer, span);
+        let address = Expr::variable(fresh, pointer);
+        let direct = !self.cx.options.malloc_may_fail && meaning == Meaning::Allocate;
+        if direct {
+            self.cx.assume("`malloc` and the like never return NULL", Some(span));
+            self.allocate_fresh(target.clone(), size, span);
+        } else {
+            self.allocate_fresh(fresh.into(), size.clone(), span);
+            if meaning == Meaning::AllocateZero {
+                let class = self.cx.classes.value(self.cx.tree, term);
+                let cells = self.cx.cells(class, span);
+                let zero = Expr::constant(0, Scalar::Bits(cells.size as u32 * 8));
+                let end = match size.as_constant() {
+                    Some(size) => plus(address.clone(), size),
+                    None => Expr::binary(BinaryOp::Add, address.clone(), size),
+                };
+                self.each(address.clone(), end, cells.size, span, |lower, at| {
+                    let target = Target { variable: cells.variable, indices: vec![at] };
+                    lower.body.assign(span, vec![target], vec![zero.clone()]);
+                });
+            }
+            let value = if self.cx.options.malloc_may_fail {
+                let null = Expr::constant(0, pointer);
+                Expr::if_then_else(Expr::choice(Scalar::Bool), null, address)
+            } else {
+                self.cx.assume("`malloc` and the like never return NULL", Some(span));
+                address
+            };
+            self.body.assign(span, vec![target.clone()], vec![value]);
+        }
+        Ok(match want {
+            Want::Value => vec![Expr::variable(target.variable, pointer)],
+            _ => Vec::new(),
+        })
+    }
+}

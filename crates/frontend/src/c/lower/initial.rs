@@ -1,0 +1,171 @@
+//! Initial values of objects.
+
+use wherefore_program::{Expr, Span, Target};
+
+use super::Lower;
+use super::place::Place;
+use crate::c::ctype::{CType, Length};
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{Initial, Step};
+
+/// At most so many cells are assigned in one step.
+pub(crate) const CHUNK: usize = 64;
+
+/// Objects with more scalars than this are set to zero by a loop.
+const MAX_LISTED: usize = 1024;
+
+impl Lower<'_, '_> {
+    /// How many scalars a type has.
+    pub(crate) fn piece_count(&self, ty: &CType) -> usize {
+        match ty {
+            CType::Array(element, Length::Known(length)) => {
+                self.piece_count(element).saturating_mul(usize::try_from(*length).unwrap_or(usize::MAX))
+            }
+            CType::Record(id) => {
+                let record = self.cx.tree.types.record(*id);
+                if record.union {
+                    return record.size as usize;
+                }
+                record.fields.iter().map(|field| self.piece_count(&field.ty)).sum()
+            }
+            _ => 1,
+        }
+    }
+
+    /// The number of the first scalar below a path; none below a union.
+    fn piece_index(&self, ty: &CType, path: &[Step]) -> Option<usize> {
+        let Some((step, rest)) = path.split_first() else { return Some(0) };
+        match (ty, step) {
+            (CType::Array(element, _), Step::Index(i)) => {
+                let before = self.piece_count(element).checked_mul(*i as usize)?;
+                Some(before + self.piece_index(element, rest)?)
+            }
+            (CType::Record(id), Step::Field(i)) => {
+                let record = self.cx.tree.types.record(*id);
+                if record.union {
+                    return None;
+                }
+                let before: usize = record.fields[..*i].iter().map(|field| self.piece_count(&field.ty)).sum();
+                Some(before + self.piece_index(&record.fields[*i].ty, rest)?)
+            }
+            _ => None,
+        }
+    }
+
+    /// Gives a place its initial value. What is not mentioned is zero.
+    pub(crate) fn initialise(&mut self, place: &Place, initial: &Initial) -> Checked<()> {
+        let span = initial.span;
+        if let [only] = initial.items.as_slice() {
+            if only.path.is_empty() {
+                return self.assign_to(place, &only.value, span);
+            }
+        }
+        let ty = place.ty().clone();
+        let count = self.piece_count(&ty);
+        let indices: Option<Vec<usize>> =
+            initial.items.iter().map(|item| self.piece_index(&ty, &item.path)).collect();
+        let (Some(indices), true) = (indices, count <= MAX_LISTED) else {
+            self.zero(place, span)?;
+            return self.initialise_items(place, initial);
+        };
+        let pieces = self.pieces(place, span)?;
+        let mut all: Vec<Option<Expr>> = pieces
+            .iter()
+            .map(|piece| Some(Expr::constant(0, self.cx.tree.types.scalar(piece.ty()))))
+            .collect();
+        for (item, index) in initial.items.iter().zip(indices) {
+            if item.value.ty.is_scalar() {
+                all[index] = Some(self.value(&item.value)?);
+            } else {
+                for (i, value) in self.aggregate(&item.value)?.into_iter().enumerate() {
+                    all[index + i] = Some(value);
+                }
+            }
+        }
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        for (piece, value) in pieces.iter().zip(all) {
+            if let Some(value) = value {
+                self.write(piece, value, &mut targets, &mut values, span)?;
+            }
+        }
+        self.assign_chunks(targets, values, span);
+        Ok(())
+    }
+
+    /// Assigns items one after the other.
+    pub(crate) fn initialise_items(&mut self, place: &Place, initial: &Initial) -> Checked<()> {
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        for item in &initial.items {
+            let mut part = place.clone();
+            for step in &item.path {
+                part = self.at_step(part, *step, item.value.span)?;
+            }
+            if item.value.ty.is_scalar() {
+                let value = self.value(&item.value)?;
+                self.write(&part, value, &mut targets, &mut values, initial.span)?;
+            } else {
+                self.assign_to(&part, &item.value, initial.span)?;
+            }
+        }
+        self.assign_chunks(targets, values, initial.span);
+        Ok(())
+    }
+
+    pub(crate) fn assign_chunks(&mut self, targets: Vec<Target>, values: Vec<Expr>, span: Span) {
+        let mut pairs = targets.into_iter().zip(values).peekable();
+        while pairs.peek().is_some() {
+            let (targets, values) = pairs.by_ref().take(CHUNK).unzip();
+            self.body.assign(span, targets, values);
+        }
+    }
+
+    /// Sets every cell of a place to zero.
+    pub(crate) fn zero(&mut self, place: &Place, span: Span) -> Checked<()> {
+        if let Place::Memory { class, address, ty, .. } = place {
+            let cells = self.cx.cells(*class, span);
+            let count = self.cx.tree.types.size(ty).unwrap_or(0) / cells.size;
+            let zero = Expr::constant(0, wherefore_program::Scalar::Bits(cells.size as u32 * 8));
+            let end = super::place::plus(address.clone(), count * cells.size);
+            let cell = |at: Expr| Target { variable: cells.variable, indices: vec![at] };
+            if count <= MAX_LISTED as u64 {
+                let at = |i: u64| super::place::plus(address.clone(), i * cells.size);
+                let targets = (0..count).map(|i| cell(at(i))).collect();
+                self.assign_chunks(targets, vec![zero; count as usize], span);
+            } else {
+                self.each(address.clone(), end, cells.size, span, |lower, at| {
+                    lower.body.assign(span, vec![cell(at)], vec![zero.clone()]);
+                });
+            }
+            return Ok(());
+        }
+        if self.piece_count(place.ty()) <= MAX_LISTED {
+            let pieces = self.pieces(place, span)?;
+            let (mut targets, mut values) = (Vec::new(), Vec::new());
+            for piece in &pieces {
+                let zero = Expr::constant(0, self.cx.tree.types.scalar(piece.ty()));
+                self.write(piece, zero, &mut targets, &mut values, span)?;
+            }
+            self.assign_chunks(targets, values, span);
+            return Ok(());
+        }
+        match place {
+            Place::Memory { .. } => Ok(()),
+            Place::Split { object, start, indices, ty } => {
+                let CType::Array(element, Length::Known(length)) = ty else {
+                    return Err(Problem::unsupported(span, "an initial value of this size is"));
+                };
+                let (object, start, indices) = (*object, *start, indices.clone());
+                let index = wherefore_program::Scalar::Bits(32);
+                let (low, high) = (Expr::constant(0, index), Expr::constant(*length, index));
+                let mut outcome = Ok(());
+                self.each(low, high, 1, span, |lower, at| {
+                    let mut indices = indices.clone();
+                    indices.push(at);
+                    let part = Place::Split { object, start, indices, ty: (**element).clone() };
+                    outcome = lower.zero(&part, span);
+                });
+                outcome
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! From [`Tree`] to control-flow automata.
+//!
+//! # Reading order
+//! 1. [`lower`] and [`Context`]: the whole program. `body.rs`: a procedure under construction.
+//! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
+//! 3. `value.rs`, `branch.rs`: expressions as values and as conditions.
+//! 4. `statement.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `start.rs`: what happens before `main`.
+
+mod body;
+mod branch;
+mod call;
+mod conventions;
+mod initial;
+mod memory;
+mod place;
+mod start;
+mod statement;
+mod storage;
+mod value;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+use wherefore_program::{
+    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Operation, Procedure, ProcedureId, Scalar, Span, Var,
+    Variable,
+};
+
+use super::points_to::{Class, Classes};
+use super::problem::{Checked, Problem};
+use super::tree::{FunctionId, ObjectId, Tree};
+use super::usage::Usage;
+use super::{Assumption, Input, Options, Region};
+use body::Body;
+use storage::{Frame, Storage};
+
+/// Where functions, objects, the heap and the stack start in memory.
+const FUNCTIONS: u64 = 0x1_0000;
+const OBJECTS: u64 = 0x40_0000;
+const HEAP: u64 = 0x2000_0000;
+const STACK: u64 = 0x8000_0000;
+
+/// What the whole program shares.
+pub(crate) struct Context<'t> {
+    pub(crate) tree: &'t Tree,
+    pub(crate) usage: &'t Usage,
+    pub(crate) classes: Classes,
+    pub(crate) options: &'t Options,
+    globals: Vec<Variable>,
+    names: BTreeSet<String>,
+    storages: FxHashMap<ObjectId, Storage>,
+    /// Objects with static lifetime that are used.
+    statics: Vec<ObjectId>,
+    regions: BTreeMap<Class, Cells>,
+    next_address: u64,
+    heap: Option<Var>,
+    stack: Option<Var>,
+    procedures: FxHashMap<FunctionId, ProcedureId>,
+    inputs: Vec<Input>,
+    assumptions: Vec<Assumption>,
+    problems: Vec<Problem>,
+}
+
+/// The memory of a class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cells {
+    pub(crate) variable: Var,
+    /// The size of a cell in bytes.
+    pub(crate) size: u64,
+}
+
+/// The result of lowering.
+pub(crate) struct Lowered {
+    pub(crate) globals: Vec<Variable>,
+    pub(crate) procedures: Vec<Procedure>,
+    pub(crate) entry: ProcedureId,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) assumptions: Vec<Assumption>,
+    pub(crate) regions: Vec<Region>,
+}
+
+/// Lowers everything that is used from `entry` on.
+pub(crate) fn lower(
+    tree: &Tree,
+    usage: &Usage,
+    entry: FunctionId,
+    options: &Options,
+) -> Result<Lowered, Vec<Problem>> {
+    let bodies: Vec<FunctionId> =
+        usage.functions.iter().copied().filter(|id| tree.function(*id).body.is_some()).collect();
+    let procedures = bodies.iter().copied().zip((0..).map(ProcedureId)).collect();
+    let mut context = Context {
+        tree,
+        usage,
+        classes: Classes::new(tree, usage),
+        options,
+        globals: Vec::new(),
+        names: BTreeSet::new(),
+        storages: FxHashMap::default(),
+        statics: Vec::new(),
+        regions: BTreeMap::new(),
+        next_address: OBJECTS,
+        heap: None,
+        stack: None,
+        procedures,
+        inputs: Vec::new(),
+        assumptions: Vec::new(),
+        problems: Vec::new(),
+    };
+    let mut lowered = Vec::new();
+    let mut names = BTreeSet::new();
+    for id in &bodies {
+        let function = tree.function(*id);
+        let mut name = function.name.clone();
+        let mut count = 1;
+        while !names.insert(name.clone()) {
+            count += 1;
+            name = format!("{}@{count}", function.name);
+        }
+        lowered.push(context.procedure(*id, name));
+    }
+    let name = (0..).map(|i| if i == 0 { "start".to_owned() } else { format!("start@{i}") });
+    let name = name.into_iter().find(|name| !names.contains(name)).expect("there is a free name");
+    lowered.push(context.start(entry, name));
+    if !context.problems.is_empty() {
+        return Err(context.problems);
+    }
+    let entry = ProcedureId(lowered.len() as u32 - 1);
+    let regions = context.named_regions();
+    Ok(Lowered {
+        globals: context.globals,
+        procedures: lowered,
+        entry,
+        inputs: context.inputs,
+        assumptions: context.assumptions,
+        regions,
+    })
+}
+
+impl Context<'_> {
+    pub(crate) fn pointer(&self) -> Scalar {
+        Scalar::Bits(self.tree.types.model.pointer_bits())
+    }
+
+    /// Records an assumption, once for each text.
+    pub(crate) fn assume(&mut self, text: impl Into<String>, span: Option<Span>) {
+        let text = text.into();
+        if !self.assumptions.iter().any(|known| known.text == text) {
+            self.assumptions.push(Assumption { text, span });
+        }
+    }
+
+    /// The address of a function.
+    pub(crate) fn function_address(&self, id: FunctionId) -> u64 {
+        FUNCTIONS + 16 * u64::from(id.0)
+    }
+
+    fn procedure(&mut self, id: FunctionId, name: String) -> Procedure {
+        let tree = self.tree;
+        let function = tree.function(id);
+        self.problems.extend(function.problems.iter().cloned());
+        let mut lower = Lower {
+            body: Body::new(function.span),
+            cx: self,
+            frame: Frame::default(),
+            labels: FxHashMap::default(),
+            targets: Vec::new(),
+            olds: Vec::new(),
+            inputs: Vec::new(),
+            result: function.signature.result.clone(),
+            entered_once: false,
+            head: None,
+        };
+        lower.entered_once =
+            function.name == lower.cx.options.entry && !lower.cx.usage.recursive.contains(&id);
+        let parameters = lower.function(id);
+        lower.finish(name, function.span, parameters, id)
+    }
+}
+
+/// Lowers one function.
+pub(crate) struct Lower<'c, 't> {
+    pub(crate) cx: &'c mut Context<'t>,
+    pub(crate) body: Body,
+    pub(crate) frame: Frame,
+    /// Where labels are, and whether one was already seen.
+    labels: FxHashMap<String, (LocationId, bool)>,
+    /// What `break`, `continue` and `case` refer to.
+    targets: Vec<statement::Jumps>,
+    /// The values that updates start from.
+    olds: Vec<Expr>,
+    inputs: Vec<(usize, String, Scalar, bool)>,
+    result: super::ctype::CType,
+    /// Whether the procedure runs at most once.
+    entered_once: bool,
+    /// The span of the compound statement whose condition comes next.
+    head: Option<Span>,
+}
+
+impl Lower<'_, '_> {
+    pub(crate) fn refuse(&mut self, problem: Problem) {
+        self.cx.problems.push(problem);
+    }
+
+    /// Reports a problem and goes on.
+    pub(crate) fn attempt(&mut self, outcome: Checked<()>) {
+        if let Err(problem) = outcome {
+            self.refuse(problem);
+        }
+    }
+
+    fn finish(self, name: String, span: Span, parameters: usize, id: FunctionId) -> Procedure {
+        let results = self.cx.result_types(id);
+        self.close(name, span, parameters, results, Some(id))
+    }
+
+    fn close(
+        self,
+        name: String,
+        span: Span,
+        parameters: usize,
+        results: Vec<Scalar>,
+        of: Option<FunctionId>,
+    ) -> Procedure {
+        let id = match of {
+            Some(id) => self.cx.procedures[&id],
+            None => ProcedureId(self.cx.procedures.len() as u32),
+        };
+        let (procedure, went) = self.body.finish(name, span, parameters, results);
+        for (edge, function, ty, signed) in self.inputs {
+            if let Some(edge) = went[edge] {
+                let edge = EdgeRef { procedure: id, edge: EdgeId(edge) };
+                self.cx.inputs.push(Input { edge, function, ty, signed });
+            }
+        }
+        procedure
+    }
+
+    /// Stores a value in a new temporary.
+    pub(crate) fn keep(&mut self, value: Expr, span: Span) -> Expr {
+        let variable = self.body.temporary(value.ty, span);
+        let ty = value.ty;
+        self.body.assign(span, vec![variable.into()], vec![value]);
+        Expr::variable(variable, ty)
+    }
+
+    /// A value that is the same wherever it is used.
+    pub(crate) fn stable(&mut self, value: Expr, span: Span) -> Expr {
+        if value.has_choice() { self.keep(value, span) } else { value }
+    }
+
+    /// The run goes on only if the condition holds.
+    pub(crate) fn require(&mut self, condition: Expr, span: Span) {
+        if condition.as_constant() != Some(1) {
+            self.body.step(span, LocationKind::Statement, Operation::Assume(condition));
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Places: parts of objects that can be read and written.
+
+use wherefore_program::{BinaryOp, Expr, ExprKind, Operation, Scalar, Span, Target, When};
+
+use super::Lower;
+use super::storage::{Base, Storage};
+use crate::c::ctype::{BitField, CType, Length};
+use crate::c::points_to::Class;
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{ObjectId, Step, Term, TermKind};
+use crate::c::usage::element;
+
+/// A part of an object.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// Leaves of a split object from `start` on, with the indices of the arrays on the way.
+    Split { object: ObjectId, start: usize, indices: Vec<Expr>, ty: CType },
+    /// An address in the memory of a class.
+    Memory { class: Class, address: Expr, ty: CType, bits: Option<BitField> },
+}
+
+/// Structures with more scalars than this are not copied.
+const MAX_PIECES: usize = 1 << 14;
+
+impl Place {
+    pub(crate) fn ty(&self) -> &CType {
+        match self {
+            Place::Split { ty, .. } | Place::Memory { ty, .. } => ty,
+        }
+    }
+}
+
+/// Addition with constants folded.
+pub(crate) fn plus(address: Expr, by: u64) -> Expr {
+    if by == 0 {
+        return address;
+    }
+    let ty = address.ty;
+    if let ExprKind::Binary(BinaryOp::Add, base, offset) = &address.kind {
+        if let Some(offset) = offset.as_constant() {
+            return plus((**base).clone(), offset.wrapping_add(by) & ty.max());
+        }
+    }
+    match address.as_constant() {
+        Some(base) => Expr::constant(base.wrapping_add(by), ty),
+        None => Expr::binary(BinaryOp::Add, address, Expr::constant(by, ty)),
+    }
+}
+
+impl Lower<'_, '_> {
+    /// The place of an object.
+    pub(crate) fn object(&mut self, id: ObjectId) -> Checked<Place> {
+        let storage = self.cx.storage(id, &mut self.body, &mut self.frame)?;
+        let ty = self.cx.tree.object(id).ty.clone();
+        Ok(match storage {
+            Storage::Split(_) => Place::Split { object: id, start: 0, indices: Vec::new(), ty },
+            Storage::Memory(base) => {
+                let pointer = self.cx.pointer();
+                let address = match base {
+                    Base::Constant(address) => Expr::constant(address, pointer),
+                    Base::Variable(variable) => Expr::variable(variable, pointer),
+                    Base::Frame(offset) => {
+                        let span = self.cx.tree.object(id).span;
+                        let frame = self.frame_base(span);
+                        plus(Expr::variable(frame, pointer), offset)
+                    }
+                };
+                Place::Memory { class: self.cx.classes.object(id), address, ty, bits: None }
+            }
+        })
+    }
+
+    pub(crate) fn place(&mut self, term: &Term) -> Checked<Place> {
+        match &term.kind {
+            TermKind::Object(id) => self.object(*id),
+            TermKind::Deref(pointer) => {
+                if let Some((array, index)) = element(pointer, self.cx.tree) {
+                    let array = self.place(array)?;
+                    let index = match index {
+                        Some(index) => (self.value(index)?, index.ty.is_signed()),
+                        None => (Expr::constant(0, Scalar::Bits(32)), false),
+                    };
+                    return self.at_index(array, index.0, index.1, term.span);
+                }
+                let address = self.value(pointer)?;
+                let class = self.cx.classes.value(self.cx.tree, pointer);
+                Ok(Place::Memory { class, address, ty: term.ty.clone(), bits: None })
+            }
+            TermKind::Field(base, field) => {
+                let base = self.place(base)?;
+                Ok(self.at_field(base, *field))
+            }
+            TermKind::Materialise(id, value) => {
+                let place = self.object(*id)?;
+                self.assign_to(&place, value, term.span)?;
+                Ok(place)
+            }
+            TermKind::Literal(id, initial) => {
+                let place = self.object(*id)?;
+                self.initialise(&place, initial)?;
+                Ok(place)
+            }
+            _ => Err(Problem::unsupported(term.span, "this place is")),
+        }
+    }
+
+    fn at_index(&mut self, array: Place, index: Expr, signed: bool, span: Span) -> Checked<Place> {
+        let CType::Array(element, _) = array.ty().clone() else {
+            return Err(Problem::new(span, "an array is expected"));
+        };
+        self.cx.assume("no access outside of an object", Some(span));
+        Ok(match array {
+            Place::Split { object, start, mut indices, .. } => {
+                indices.push(index);
+                Place::Split { object, start, indices, ty: (*element).clone() }
+            }
+            Place::Memory { class, address, .. } => {
+                let size = self.cx.tree.types.size(&element).unwrap_or(1);
+                let address = self.moved(address, index, signed, size, BinaryOp::Add);
+                Place::Memory { class, address, ty: (*element).clone(), bits: None }
+            }
+        })
+    }
+
+    /// An address moved by an index times a size.
+    pub(crate) fn moved(
+        &mut self,
+        address: Expr,
+        index: Expr,
+        signed: bool,
+        size: u64,
+        op: BinaryOp,
+    ) -> Expr {
+        let pointer = self.cx.pointer();
+        let index = super::value::resize(index, signed, pointer);
+        if let Some(index) = index.as_constant() {
+            let by = index.wrapping_mul(size);
+            let by = if op == BinaryOp::Sub { by.wrapping_neg() } else { by };
+            return plus(address, by & pointer.max());
+        }
+        let by = match size {
+            1 => index,
+            _ => Expr::binary(BinaryOp::Mul, index, Expr::constant(size, pointer)),
+        };
+        Expr::binary(op, address, by)
+    }
+
+    pub(crate) fn at_field(&mut self, base: Place, field: usize) -> Place {
+        let CType::Record(id) = *base.ty() else { unreachable!("only records have fields") };
+        let record = self.cx.tree.types.record(id);
+        let (ty, offset, bits) =
+            (record.fields[field].ty.clone(), record.fields[field].offset, record.fields[field].bits);
+        match base {
+            Place::Split { object, start, indices, .. } => {
+                let before: usize =
+                    record.fields[..field].iter().map(|field| self.cx.leaf_count(&field.ty)).sum();
+                Place::Split { object, start: start + before, indices, ty }
+            }
+            Place::Memory { class, address, .. } => {
+                Place::Memory { class, address: plus(address, offset), ty, bits }
+            }
+        }
+    }
+
+    /// The part of a place that a step leads to.
+    pub(crate) fn at_step(&mut self, place: Place, step: Step, span: Span) -> Checked<Place> {
+        match step {
+            Step::Field(field) => Ok(self.at_field(place, field)),
+            Step::Index(index) => {
+                let width = if index > u64::from(u32::MAX) { 64 } else { 32 };
+                self.at_index(place, Expr::constant(index, Scalar::Bits(width)), false, span)
+            }
+        }
+    }
+
+    /// The scalars of a place, in an order that depends on its type only. The bytes of a union stand for it.
+    pub(crate) fn pieces(&mut self, place: &Place, span: Span) -> Checked<Vec<Place>> {
+        let mut out = Vec::new();
+        self.collect(place.clone(), span, &mut out)?;
+        Ok(out)
+    }
+
+    fn collect(&mut self, place: Place, span: Span, out: &mut Vec<Place>) -> Checked<()> {
+        if out.len() > MAX_PIECES {
+            return Err(Problem::unsupported(span, "copying an object of this size is"));
+        }
+        match place.ty().clone() {
+            CType::Array(_, Length::Known(length)) => {
+                for i in 0..length {
+                    let part = self.at_step(place.clone(), Step::Index(i), span)?;
+                    self.collect(part, span, out)?;
+                }
+            }
+            CType::Record(id) if self.cx.tree.types.record(id).union => {
+                let size = self.cx.tree.types.record(id).size;
+                let Place::Memory { class, address, .. } = place else {
+                    unreachable!("unions live in memory")
+                };
+                let ty = CType::Int { bits: 8, signed: false };
+                for i in 0..size {
+                    let address = plus(address.clone(), i);
+                    out.push(Place::Memory { class, address, ty: ty.clone(), bits: None });
+                }
+            }
+            CType::Record(id) => {
+                for field in 0..self.cx.tree.types.record(id).fields.len() {
+                    let part = self.at_field(place.clone(), field);
+                    self.collect(part, span, out)?;
+                }
+            }
+            _ => out.push(place),
+        }
+        Ok(())
+    }
+
+    /// The types of the pieces of a value; none of floating-point numbers.
+    pub(crate) fn piece_types(&mut self, ty: &CType, span: Span) -> Checked<Vec<CType>> {
+        // A place that nobody reads: only its type matters.
+        let address = Expr::constant(0, self.cx.pointer());
+        let place = Place::Memory { class: 0, address, ty: ty.clone(), bits: None };
+        Ok(self.pieces(&place, span)?.into_iter().map(|piece| piece.ty().clone()).collect())
+    }
+
+    /// The value of a scalar place.
+    pub(crate) fn read(&mut self, place: &Place, span: Span) -> Checked<Expr> {
+        let scalar = self.cx.tree.types.scalar(place.ty());
+        if place.ty().is_float() {
+            self.note_float(span);
+            return Ok(Expr::choice(scalar));
+        }
+        match place {
+            Place::Split { object, start, indices, .. } => {
+                let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else {
+                    unreachable!("a split place has a split object")
+                };
+                let leaf = &leaves[*start];
+                let variable = leaf.variable.expect("only floating-point numbers have no variable");
+                match leaf.bits {
+                    None => Ok(Expr::read(variable, indices.clone(), When::Now, scalar)),
+                    Some(bits) => {
+                        let signed = leaf.ty.is_signed();
+                        let value =
+                            Expr::read(variable, indices.clone(), When::Now, Scalar::Bits(bits.width));
+                        Ok(super::value::resize(value, signed, scalar))
+                    }
+                }
+            }
+            Place::Memory { class, address, ty, bits } => self.load(*class, address, ty, *bits, span),
+        }
+    }
+
+    /// Adds what must be assigned so that a scalar place has a value.
+    pub(crate) fn write(
+        &mut self,
+        place: &Place,
+        value: Expr,
+        targets: &mut Vec<Target>,
+        values: &mut Vec<Expr>,
+        span: Span,
+    ) -> Checked<()> {
+        match place {
+            Place::Split { object, start, indices, .. } => {
+                let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else {
+                    unreachable!("a split place has a split object")
+                };
+                let leaf = &leaves[*start];
+                let Some(variable) = leaf.variable else {
+                    self.note_float(span);
+                    return Ok(());
+                };
+                let value = match leaf.bits {
+                    Some(bits) => super::value::resize(value, false, Scalar::Bits(bits.width)),
+                    None => value,
+                };
+                targets.push(Target { variable, indices: indices.clone() });
+                values.push(value);
+                Ok(())
+            }
+            Place::Memory { class, address, ty, bits } => {
+                self.store(*class, address, ty, *bits, value, targets, values, span)
+            }
+        }
+    }
+
+    /// The place gets any value.
+    pub(crate) fn havoc(&mut self, place: &Place, span: Span) -> Checked<()> {
+        let pieces = self.pieces(place, span)?;
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        for piece in &pieces {
+            let scalar = self.cx.tree.types.scalar(piece.ty());
+            self.write(piece, Expr::choice(scalar), &mut targets, &mut values, span)?;
+        }
+        for chunk in targets.chunks(64) {
+            self.body.step(
+                span,
+                wherefore_program::LocationKind::Statement,
+                Operation::Havoc(chunk.to_vec()),
+            );
+        }
+        Ok(())
+    }
+
+    /// The variable and indices of a scalar place that holds the bits of its type as they are.
+    pub(crate) fn direct(&self, place: &Place) -> Option<Target> {
+        let Place::Split { object, start, indices, .. } = place else { return None };
+        let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else { return None };
+        let leaf = &leaves[*start];
+        match (leaf.variable, leaf.bits, place.ty().is_scalar()) {
+            (Some(variable), None, true) => Some(Target { variable, indices: indices.clone() }),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn note_float(&mut self, span: Span) {
+        self.cx.assume("floating-point numbers have any value (over-approximation)", Some(span));
+    }
+}

@@ -1,0 +1,130 @@
+//! What happens before the entry function: objects with static lifetime get their values.
+
+use rustc_hash::FxHashMap;
+use wherefore_program::{
+    Argument, Assignment, Call, LocationId, LocationKind, Operation, Procedure, Span, Var,
+};
+
+use super::body::Body;
+use super::place::Place;
+use super::storage::{Frame, Storage};
+use super::{Context, Lower};
+use crate::c::ctype::CType;
+use crate::c::problem::Checked;
+use crate::c::tree::{FunctionId, ObjectId, TermKind};
+
+impl Context<'_> {
+    /// The procedure where runs start: it initialises, calls the entry with any arguments, and returns.
+    pub(super) fn start(&mut self, entry: FunctionId, name: String) -> Procedure {
+        let span = self.tree.function(entry).span;
+        let mut lower = Lower {
+            body: Body::new(span),
+            cx: self,
+            frame: Frame::default(),
+            labels: FxHashMap::default(),
+            targets: Vec::new(),
+            olds: Vec::new(),
+            inputs: Vec::new(),
+            result: CType::Void,
+            entered_once: true,
+            head: None,
+        };
+        // Initial values may mention further objects.
+        let mut done = 0;
+        while let Some(id) = lower.cx.statics.get(done).copied() {
+            done += 1;
+            let outcome = lower.initialise_static(id);
+            lower.attempt(outcome);
+        }
+        lower.call_entry(entry, span);
+        lower.close(name, span, 0, Vec::new(), None)
+    }
+}
+
+impl Lower<'_, '_> {
+    fn call_entry(&mut self, entry: FunctionId, span: Span) {
+        let tree = self.cx.tree;
+        let mut arguments = Vec::new();
+        for parameter in &tree.function(entry).signature.parameters {
+            let types = self.piece_types(parameter, span).unwrap_or_default();
+            let count = types.iter().filter(|ty| !ty.is_float()).count();
+            arguments.extend((0..count).map(|_| Argument::Arbitrary));
+        }
+        let results = self.cx.result_types(entry).iter().map(|_| None).collect();
+        let callee = self.cx.procedures[&entry];
+        let call = Call { callee, arguments, results, assignment: Assignment::default() };
+        self.body.step(span, LocationKind::Call, Operation::Call(call));
+        let at = self.body.fill(span, LocationKind::End);
+        self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
+    }
+
+    fn initialise_static(&mut self, id: ObjectId) -> Checked<()> {
+        let tree = self.cx.tree;
+        let object = tree.object(id);
+        let span = object.span;
+        let place = self.object(id)?;
+        let Some(initial) = &object.initial else {
+            if object.defined {
+                return self.zero_static(&place, span);
+            }
+            let text = format!("`{}` is declared but not defined: it starts with any value", object.name);
+            self.cx.assume(text, Some(span));
+            return self.havoc_static(&place, span);
+        };
+        if let Place::Split { object: id, .. } = &place {
+            if let (Some(Storage::Split(leaves)), [only]) =
+                (self.cx.storages.get(id), initial.items.as_slice())
+            {
+                // A constant is the value that the variable starts with.
+                if let (true, TermKind::Constant(value), [leaf]) =
+                    (only.path.is_empty(), &only.value.kind, leaves.as_slice())
+                {
+                    if let Some(Var::Global(variable)) = leaf.variable {
+                        self.cx.globals[variable as usize].initial = Some(*value);
+                    }
+                    return Ok(());
+                }
+            }
+            if let [only] = initial.items.as_slice() {
+                if only.path.is_empty() {
+                    return self.assign_to(&place, &only.value, span);
+                }
+            }
+        } else {
+            self.zero_static(&place, span)?;
+        }
+        // Variables start at zero, so that only other values need a step.
+        let mut rest = initial.clone();
+        rest.items.retain(|item| item.value.constant() != Some(0));
+        rest.span = span;
+        self.initialise_items(&place, &rest)
+    }
+
+    /// Variables are zero at the start; memory is, unless it may hold anything.
+    fn zero_static(&mut self, place: &Place, span: Span) -> Checked<()> {
+        let Place::Memory { class, .. } = place else { return Ok(()) };
+        let cells = self.cx.cells(*class, span);
+        let Var::Global(variable) = cells.variable else { return Ok(()) };
+        match self.cx.globals[variable as usize].initial {
+            Some(_) => Ok(()),
+            None => self.zero(place, span),
+        }
+    }
+
+    fn havoc_static(&mut self, place: &Place, span: Span) -> Checked<()> {
+        if let Place::Split { object, .. } = place {
+            let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else { return Ok(()) };
+            let variables: Vec<Var> = leaves.iter().filter_map(|leaf| leaf.variable).collect();
+            for variable in variables {
+                if let Var::Global(variable) = variable {
+                    self.cx.globals[variable as usize].initial = None;
+                }
+            }
+            return Ok(());
+        }
+        match self.cx.tree.types.size(place.ty()) {
+            Some(size) if size <= 4096 => self.havoc(place, span),
+            _ => Ok(()),
+        }
+    }
+}

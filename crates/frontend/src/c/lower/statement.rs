@@ -1,0 +1,526 @@
+//! Statements.
+
+use std::collections::VecDeque;
+
+use wherefore_program::{
+    BinaryOp, ERROR_LABELS, Expr, LocationId, LocationKind, Operation, Span, Target, Type, Var,
+};
+
+use super::Lower;
+use super::place::{Place, plus};
+use super::storage::{Base, Storage};
+use crate::c::Property;
+use crate::c::ctype::{CType, Length};
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term};
+
+/// Where `break` and `continue` go, and the cases of a switch that are still to come.
+pub(crate) struct Jumps {
+    after: LocationId,
+    again: Option<LocationId>,
+    cases: VecDeque<LocationId>,
+}
+
+impl Lower<'_, '_> {
+    /// Lowers a function and says how many parameters it has.
+    pub(crate) fn function(&mut self, id: FunctionId) -> usize {
+        let tree = self.cx.tree;
+        let function = tree.function(id);
+        let mut stores = Vec::new();
+        for parameter in &function.parameters {
+            let outcome = self.parameter(*parameter, &mut stores);
+            self.attempt(outcome);
+        }
+        let parameters = self.body.variables.len();
+        for (place, values, span) in stores {
+            let outcome = self.store_parameter(&place, values, span);
+            self.attempt(outcome);
+        }
+        let body = function.body.as_deref().unwrap_or_default();
+        let outcome = self.statements(body);
+        self.attempt(outcome);
+        let results = self.cx.result_types(id).into_iter().map(Expr::choice).collect();
+        self.leave(results, function.end, LocationKind::End);
+        let undefined: Vec<String> =
+            self.labels.iter().filter(|(_, (_, seen))| !seen).map(|(name, _)| name.clone()).collect();
+        for name in undefined {
+            self.refuse(Problem::new(
+                function.span,
+                format!("there is no label `{name}` in `{}`", function.name),
+            ));
+        }
+        self.enter_frame(id);
+        parameters
+    }
+
+    /// Gives a parameter its variables. If it lives in memory, it is stored there first.
+    fn parameter(&mut self, id: ObjectId, stores: &mut Vec<(Place, Vec<Expr>, Span)>) -> Checked<()> {
+        let object = self.cx.tree.object(id);
+        let (ty, span, name) = (object.ty.clone(), object.span, object.name.clone());
+        let exposed = self.cx.usage.exposed.contains(&id);
+        let types = self.piece_types(&ty, span)?;
+        // A split parameter without arrays is its own variables; else the pieces arrive one by one.
+        if !exposed
+            && !self.cx.tree.types.has_union(&ty)
+            && types.len() == self.cx.leaf_count(&ty)
+            && !has_array(self, &ty)
+        {
+            self.object(id)?;
+            return Ok(());
+        }
+        let mut values = Vec::new();
+        for (i, piece) in types.iter().enumerate() {
+            let scalar = self.cx.tree.types.scalar(piece);
+            if piece.is_float() {
+                values.push(Expr::choice(scalar));
+                continue;
+            }
+            let name = if types.len() == 1 { name.clone() } else { format!("{name}.{i}") };
+            let variable = self.body.variable(&name, Type::Scalar(scalar), span);
+            values.push(Expr::variable(variable, scalar));
+        }
+        stores.push((Place::Split { object: id, start: 0, indices: Vec::new(), ty }, values, span));
+        Ok(())
+    }
+
+    fn store_parameter(&mut self, place: &Place, parts: Vec<Expr>, span: Span) -> Checked<()> {
+        let Place::Split { object, .. } = place else { return Ok(()) };
+        let place = self.object(*object)?;
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        let pieces = self.pieces(&place, span)?;
+        for (piece, part) in pieces.iter().zip(parts) {
+            self.write(piece, part, &mut targets, &mut values, span)?;
+        }
+        self.body.assign(span, targets, values);
+        Ok(())
+    }
+
+    pub(crate) fn statements(&mut self, statements: &[Statement]) -> Checked<()> {
+        for statement in statements {
+            let mark = self.body.mark();
+            let outcome = self.statement(statement);
+            self.attempt(outcome);
+            // In a statement expression outer values are still in use; they are below the mark.
+            self.body.release(&mark);
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Checked<()> {
+        let span = statement.span;
+        self.head = None;
+        match &statement.kind {
+            StatementKind::Empty => {}
+            StatementKind::Expression(term) => {
+                if self.is_pure(term) {
+                    // It does nothing, but it is a statement.
+                    self.body.step(span, LocationKind::Statement, Operation::Skip);
+                } else {
+                    self.effects(term)?;
+                }
+            }
+            StatementKind::Declare(id, initial) => self.declare(*id, initial.as_ref(), span)?,
+            StatementKind::Block(statements) => self.statements(statements)?,
+            StatementKind::If(condition, then, otherwise) => {
+                let (yes, no, end) = (self.body.open(then.span), self.body.open(span), self.body.open(span));
+                self.head = Some(span);
+                self.branch(condition, yes, no)?;
+                self.body.at = yes;
+                self.statements(std::slice::from_ref(then))?;
+                self.body.join(end, span);
+                self.body.at = no;
+                if let Some(otherwise) = otherwise {
+                    self.statements(std::slice::from_ref(otherwise))?;
+                }
+                self.body.join(end, span);
+            }
+            StatementKind::While(condition, body) => {
+                let (head, inside, after) =
+                    (self.body.open(span), self.body.open(body.span), self.body.open(span));
+                self.body.join(head, span);
+                self.head = Some(span);
+                self.branch(condition, inside, after)?;
+                self.repeat(inside, body, head, after)?;
+                self.body.join(head, span);
+                self.body.at = after;
+            }
+            StatementKind::DoWhile(body, condition) => {
+                let (head, check, after) =
+                    (self.body.open(body.span), self.body.open(condition.span), self.body.open(span));
+                self.body.join(head, span);
+                self.repeat(head, body, check, after)?;
+                self.body.join(check, span);
+                self.branch(condition, head, after)?;
+                self.body.at = after;
+            }
+            StatementKind::For(first, condition, step, body) => {
+                self.statements(first)?;
+                let (head, next, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
+                self.body.join(head, span);
+                let inside = match condition {
+                    Some(condition) => {
+                        let inside = self.body.open(body.span);
+                        self.head = Some(span);
+                        self.branch(condition, inside, after)?;
+                        inside
+                    }
+                    None => head,
+                };
+                self.repeat(inside, body, next, after)?;
+                self.body.join(next, span);
+                if let Some(step) = step {
+                    let mark = self.body.mark();
+                    self.effects(step)?;
+                    self.body.release(&mark);
+                }
+                self.body.join(head, span);
+                self.body.at = after;
+            }
+            StatementKind::Switch(value, body) => self.switch(value, body, span)?,
+            StatementKind::Case(..) | StatementKind::Default => {
+                let next = self.targets.iter_mut().rev().find_map(|jumps| jumps.cases.pop_front());
+                match next {
+                    Some(case) => self.body.join(case, span),
+                    None => return Err(Problem::new(span, "a case outside of a switch")),
+                }
+            }
+            StatementKind::Label(name) => {
+                let location = self.labelled(name, span);
+                if self.labels.insert(name.clone(), (location, true)).is_some_and(|(_, seen)| seen) {
+                    return Err(Problem::new(span, format!("there is another label `{name}`")));
+                }
+                self.body.join(location, span);
+                self.error_label(location, name, span);
+            }
+            StatementKind::Goto(name) => {
+                let location = self.labelled(name, span);
+                self.jump(location, span);
+            }
+            StatementKind::Break => match self.targets.last() {
+                Some(jumps) => {
+                    let to = jumps.after;
+                    self.jump(to, span);
+                }
+                None => return Err(Problem::new(span, "`break` outside of a loop")),
+            },
+            StatementKind::Continue => match self.targets.iter().rev().find_map(|jumps| jumps.again) {
+                Some(to) => self.jump(to, span),
+                None => return Err(Problem::new(span, "`continue` outside of a loop")),
+            },
+            StatementKind::Return(value) => self.give_back(value.as_ref(), span)?,
+            StatementKind::Assembly(outputs) => {
+                self.cx.assume("inline assembly only changes its outputs, to anything", Some(span));
+                for output in outputs {
+                    let place = self.place(output)?;
+                    self.havoc(&place, span)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A jump is a statement of its own.
+    fn jump(&mut self, to: LocationId, span: Span) {
+        let from = self.body.fill(span, LocationKind::Goto);
+        self.body.edge(from, to, Operation::Skip, span);
+        self.body.at = self.body.open(span);
+    }
+
+    fn labelled(&mut self, name: &str, span: Span) -> LocationId {
+        if let Some((location, _)) = self.labels.get(name) {
+            return *location;
+        }
+        let location = self.body.open(span);
+        self.labels.insert(name.to_owned(), (location, false));
+        location
+    }
+
+    /// A label counts as an error, is a mere name, or is left out, as the property says.
+    fn error_label(&mut self, location: LocationId, name: &str, span: Span) {
+        let usual = ERROR_LABELS.contains(&name);
+        match &self.cx.options.property {
+            Property::All => self.body.label(location, name),
+            Property::Labels(names) if names.iter().any(|wanted| wanted == name) => {
+                self.body.label(location, name);
+                if !usual {
+                    self.body.halt(span, LocationKind::Error);
+                }
+            }
+            _ if usual => {}
+            _ => self.body.label(location, name),
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        inside: LocationId,
+        body: &Statement,
+        again: LocationId,
+        after: LocationId,
+    ) -> Checked<()> {
+        self.targets.push(Jumps { after, again: Some(again), cases: VecDeque::new() });
+        let once = std::mem::replace(&mut self.entered_once, false);
+        self.body.at = inside;
+        let outcome = self.statements(std::slice::from_ref(body));
+        self.entered_once = once;
+        self.targets.pop();
+        outcome
+    }
+
+    fn switch(&mut self, value: &Term, body: &Statement, span: Span) -> Checked<()> {
+        let value = self.value(value)?;
+        let value = self.stable(value, span);
+        let mut labels = Vec::new();
+        collect_cases(body, &mut labels);
+        let at = self.body.fill(span, LocationKind::Branch);
+        let after = self.body.open(span);
+        let mut cases = VecDeque::new();
+        let (mut taken, mut default) = (Vec::new(), after);
+        for (range, at_label) in labels {
+            let location = self.body.open(at_label);
+            cases.push_back(location);
+            let Some((low, high)) = range else {
+                default = location;
+                continue;
+            };
+            let bound = |bound| Expr::constant(bound, value.ty);
+            let condition = if low == high {
+                Expr::binary(BinaryOp::Eq, value.clone(), bound(low))
+            } else {
+                // Both bounds were converted to the type of the switch; distances are unsigned.
+                let distance = Expr::binary(BinaryOp::Sub, value.clone(), bound(low));
+                Expr::binary(BinaryOp::ULe, distance, bound(high.wrapping_sub(low)))
+            };
+            self.body.edge(at, location, Operation::Assume(condition.clone()), at_label);
+            taken.push(condition);
+        }
+        let otherwise = match taken.is_empty() {
+            true => Operation::Skip,
+            false => Operation::Assume(Expr::any(taken).not()),
+        };
+        self.body.edge(at, default, otherwise, span);
+        self.body.at = self.body.open(body.span);
+        self.targets.push(Jumps { after, again: None, cases });
+        let outcome = self.statements(std::slice::from_ref(body));
+        self.targets.pop();
+        self.body.join(after, span);
+        outcome
+    }
+
+    fn give_back(&mut self, value: Option<&Term>, span: Span) -> Checked<()> {
+        let ty = self.result.clone();
+        let values = match value {
+            Some(value) if ty == CType::Void => {
+                self.effects(value)?;
+                Vec::new()
+            }
+            Some(value) if ty.is_float() => {
+                self.effects(value)?;
+                Vec::new()
+            }
+            Some(value) if ty.is_scalar() => vec![self.value(value)?],
+            Some(value) => {
+                let values = self.aggregate(value)?;
+                let types = self.piece_types(&ty, span)?;
+                values
+                    .into_iter()
+                    .zip(types)
+                    .filter(|(_, ty)| !ty.is_float())
+                    .map(|(value, _)| value)
+                    .collect()
+            }
+            None => {
+                let types = self.piece_types(&ty, span)?;
+                let types = types.iter().filter(|ty| !ty.is_float() && **ty != CType::Void);
+                types.map(|ty| Expr::choice(self.cx.tree.types.scalar(ty))).collect()
+            }
+        };
+        self.leave(values, span, LocationKind::Return);
+        Ok(())
+    }
+
+    /// Returns from the procedure; a recursive one gives its frame back.
+    fn leave(&mut self, values: Vec<Expr>, span: Span, kind: LocationKind) {
+        let at = self.body.fill(span, kind);
+        self.body.edge(at, LocationId(0), Operation::Return(values), span);
+        self.body.at = self.body.open(span);
+    }
+
+    /// The variable that holds where the frame of this procedure starts.
+    pub(crate) fn frame_base(&mut self, span: Span) -> Var {
+        if let Some(base) = self.frame.base {
+            return base;
+        }
+        let pointer = self.cx.pointer();
+        let base = self.body.variable("frame", Type::Scalar(pointer), span);
+        self.frame.base = Some(base);
+        base
+    }
+
+    /// A recursive procedure with objects in memory takes room on the stack when it is entered, and gives it back when
+    /// it returns.
+    fn enter_frame(&mut self, id: FunctionId) {
+        let Some(base) = self.frame.base else { return };
+        let span = self.cx.tree.function(id).span;
+        let pointer = self.cx.pointer();
+        let stack = self.cx.stack_pointer(span);
+        let top = Expr::variable(stack, pointer);
+        let moved = plus(top.clone(), self.frame.size);
+        let targets: Vec<Target> = vec![base.into(), stack.into()];
+        self.body.prepend(span, targets, vec![top, moved]);
+        self.body.before_returns(stack, &Expr::variable(base, pointer));
+    }
+
+    fn declare(&mut self, id: ObjectId, initial: Option<&Initial>, span: Span) -> Checked<()> {
+        let ty = self.cx.tree.object(id).ty.clone();
+        if let CType::Array(element, Length::Variable(length)) = &ty {
+            return self.declare_variable(id, element, ObjectId(*length), span);
+        }
+        let place = self.object(id)?;
+        match initial {
+            Some(initial) => self.initialise(&place, &Initial { items: initial.items.clone(), span }),
+            None => self.forget(&place, span),
+        }
+    }
+
+    /// An object without an initialiser has any value where it is declared.
+    fn forget(&mut self, place: &Place, span: Span) -> Checked<()> {
+        if let Place::Split { object, .. } = place {
+            let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else { return Ok(()) };
+            // At the start of a procedure variables are arbitrary anyhow.
+            let whole = leaves.iter().filter_map(|leaf| leaf.variable);
+            let arrays = whole.clone().any(|v| matches!(&self.variable_type(v), Type::Array { .. }));
+            if !arrays {
+                let targets: Vec<Target> = whole.map(Target::from).collect();
+                if !targets.is_empty() {
+                    self.body.step(span, LocationKind::Statement, Operation::Havoc(targets));
+                }
+                return Ok(());
+            }
+            if self.entered_once && self.labels.is_empty() {
+                self.body.step(span, LocationKind::Statement, Operation::Skip);
+                return Ok(());
+            }
+            return self.havoc(place, span);
+        }
+        let Place::Memory { class, address, ty, .. } = place else { return Ok(()) };
+        let cells = self.cx.cells(*class, span);
+        let size = self.cx.tree.types.size(ty).unwrap_or(0);
+        let count = size / cells.size;
+        let cell = |address: Expr| Target { variable: cells.variable, indices: vec![address] };
+        if count <= 64 {
+            let targets = (0..count).map(|i| cell(plus(address.clone(), i * cells.size))).collect();
+            self.body.step(span, LocationKind::Statement, Operation::Havoc(targets));
+            return Ok(());
+        }
+        self.each(
+            address.clone(),
+            plus(address.clone(), count * cells.size),
+            cells.size,
+            span,
+            |lower, at| {
+                lower.body.step(span, LocationKind::Statement, Operation::Havoc(vec![cell(at)]));
+            },
+        );
+        Ok(())
+    }
+
+    /// A loop over addresses from `low` up to `high`.
+    pub(crate) fn each(
+        &mut self,
+        low: Expr,
+        high: Expr,
+        step: u64,
+        span: Span,
+        mut visit: impl FnMut(&mut Self, Expr),
+    ) {
+        let ty = low.ty;
+        let counter = self.body.temporary(ty, span);
+        self.body.assign(span, vec![counter.into()], vec![low]);
+        let (head, inside, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
+        self.body.join(head, span);
+        let at = self.body.fill(span, LocationKind::Branch);
+        let more = Expr::binary(BinaryOp::ULt, Expr::variable(counter, ty), high);
+        self.body.edge(at, inside, Operation::Assume(more.clone()), span);
+        self.body.edge(at, after, Operation::Assume(more.not()), span);
+        self.body.at = inside;
+        visit(self, Expr::variable(counter, ty));
+        let next = plus(Expr::variable(counter, ty), step);
+        self.body.assign(span, vec![counter.into()], vec![next]);
+        self.body.join(head, span);
+        self.body.at = after;
+    }
+
+    fn variable_type(&self, variable: Var) -> Type {
+        match variable {
+            Var::Local(i) => self.body.variables[i as usize].ty.clone(),
+            Var::Global(i) => self.cx.globals[i as usize].ty.clone(),
+        }
+    }
+
+    /// An array of variable length gets fresh memory each time it is declared.
+    fn declare_variable(
+        &mut self,
+        id: ObjectId,
+        element: &CType,
+        length: ObjectId,
+        span: Span,
+    ) -> Checked<()> {
+        self.object(id)?;
+        let Some(Storage::Memory(Base::Variable(variable))) = self.cx.storages.get(&id).cloned() else {
+            return Err(Problem::unsupported(span, "this array is"));
+        };
+        let length = self.object(length)?;
+        let length = self.read(&length, span)?;
+        let pointer = self.cx.pointer();
+        let size = Expr::constant(self.cx.tree.types.size(element).unwrap_or(1), pointer);
+        let size = Expr::binary(BinaryOp::Mul, length, size);
+        self.allocate_fresh(variable.into(), size, span);
+        Ok(())
+    }
+
+    /// Fresh memory of so many bytes; its address goes to `target`.
+    pub(crate) fn allocate_fresh(&mut self, target: Target, size: Expr, span: Span) {
+        let pointer = self.cx.pointer();
+        let heap = self.cx.heap_pointer(span);
+        let top = Expr::variable(heap, pointer);
+        let end = match size.as_constant() {
+            Some(size) => plus(top.clone(), (size + 31) & !15),
+            None => {
+                let padded = plus(size, 31);
+                let mask = Expr::constant(!15, pointer);
+                Expr::binary(BinaryOp::Add, top.clone(), Expr::binary(BinaryOp::BitAnd, padded, mask))
+            }
+        };
+        self.body.assign(span, vec![target, heap.into()], vec![top, end]);
+    }
+}
+
+fn has_array(lower: &Lower<'_, '_>, ty: &CType) -> bool {
+    match ty {
+        CType::Array(..) => true,
+        CType::Record(id) => {
+            lower.cx.tree.types.record(*id).fields.iter().any(|field| has_array(lower, &field.ty))
+        }
+        _ => false,
+    }
+}
+
+/// The cases of a switch in reading order: their ranges, or none for the default.
+fn collect_cases(statement: &Statement, out: &mut Vec<(Option<(u64, u64)>, Span)>) {
+    match &statement.kind {
+        StatementKind::Case(low, high) => out.push((Some((*low, *high)), statement.span)),
+        StatementKind::Default => out.push((None, statement.span)),
+        StatementKind::Block(statements) => statements.iter().for_each(|s| collect_cases(s, out)),
+        StatementKind::If(_, then, otherwise) => {
+            collect_cases(then, out);
+            otherwise.iter().for_each(|s| collect_cases(s, out));
+        }
+        StatementKind::While(_, body)
+        | StatementKind::DoWhile(body, _)
+        | StatementKind::For(_, _, _, body) => {
+            collect_cases(body, out);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,193 @@
+//! Where objects are kept: in variables of their own, or in memory.
+
+use wherefore_program::{Dimension, Scalar, Span, Type, Var, Variable};
+
+use super::Context;
+use super::body::Body;
+use crate::c::ctype::{BitField, CType, Length};
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{Lifetime, ObjectId};
+
+/// Where an object is kept.
+#[derive(Clone, Debug)]
+pub(crate) enum Storage {
+    /// Every scalar of the object, in the order of its type, has a variable; arrays keep their dimensions.
+    Split(Vec<Leaf>),
+    Memory(Base),
+}
+
+/// Where an object starts in memory.
+#[derive(Clone, Debug)]
+pub(crate) enum Base {
+    Constant(u64),
+    /// So many bytes above the frame of a recursive procedure.
+    Frame(u64),
+    /// At an address that a variable holds.
+    Variable(Var),
+}
+
+/// A scalar of a split object.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaf {
+    /// The type in C.
+    pub(crate) ty: CType,
+    pub(crate) bits: Option<BitField>,
+    /// None for floating-point numbers: they have no value that is followed.
+    pub(crate) variable: Option<Var>,
+}
+
+/// Objects with more cells than this live in memory.
+const MAX_CELLS: u64 = 1 << 16;
+
+/// The shape of a leaf: its name below the object, its type, and the lengths of the arrays around it.
+struct Shape {
+    name: String,
+    ty: CType,
+    bits: Option<BitField>,
+    lengths: Vec<u64>,
+}
+
+impl Context<'_> {
+    /// How many leaves a type has.
+    pub(crate) fn leaf_count(&self, ty: &CType) -> usize {
+        match ty {
+            CType::Array(element, _) => self.leaf_count(element),
+            CType::Record(id) => {
+                self.tree.types.record(*id).fields.iter().map(|field| self.leaf_count(&field.ty)).sum()
+            }
+            _ => 1,
+        }
+    }
+
+    fn shapes(&self, ty: &CType, name: &str, lengths: &[u64], bits: Option<BitField>, out: &mut Vec<Shape>) {
+        match ty {
+            CType::Array(element, Length::Known(length)) => {
+                let lengths: Vec<u64> = lengths.iter().copied().chain([*length]).collect();
+                self.shapes(element, name, &lengths, None, out);
+            }
+            CType::Record(id) => {
+                for field in &self.tree.types.record(*id).fields {
+                    let name = match &field.name {
+                        Some(field) => format!("{name}.{field}"),
+                        None => name.to_owned(),
+                    };
+                    self.shapes(&field.ty, &name, lengths, field.bits, out);
+                }
+            }
+            _ => out.push(Shape { name: name.to_owned(), ty: ty.clone(), bits, lengths: lengths.to_vec() }),
+        }
+    }
+
+    /// Whether an object can be kept in variables.
+    fn can_split(&self, ty: &CType) -> bool {
+        if self.tree.types.size(ty).is_none() || self.tree.types.has_union(ty) {
+            return false;
+        }
+        let mut shapes = Vec::new();
+        self.shapes(ty, "", &[], None, &mut shapes);
+        shapes.iter().all(|shape| {
+            let cells = shape.lengths.iter().try_fold(1_u64, |cells, n| cells.checked_mul(*n));
+            shape.lengths.len() <= 2 && cells.is_some_and(|cells| cells > 0 && cells <= MAX_CELLS)
+        })
+    }
+
+    /// Decides where an object is kept; `body` is that of its owner if it is automatic.
+    pub(crate) fn storage(&mut self, id: ObjectId, body: &mut Body, frame: &mut Frame) -> Checked<Storage> {
+        if let Some(storage) = self.storages.get(&id) {
+            return Ok(storage.clone());
+        }
+        let object = self.tree.object(id);
+        let (ty, span, name) = (object.ty.clone(), object.span, object.name.clone());
+        let fixed = object.lifetime == Lifetime::Static;
+        let split = !self.usage.exposed.contains(&id) && self.can_split(&ty);
+        let storage = if split {
+            let name = match (fixed, object.owner) {
+                (true, Some(owner)) => format!("{}::{name}", self.tree.function(owner).name),
+                _ => name,
+            };
+            self.split(&ty, &name, fixed, span, body)
+        } else if matches!(ty, CType::Array(_, Length::Variable(_))) {
+            let pointer = Type::Scalar(self.pointer());
+            Storage::Memory(Base::Variable(body.variable(&format!("&{name}"), pointer, span)))
+        } else {
+            let Some(size) = self.tree.types.size(&ty) else {
+                return Err(Problem::new(span, format!("the size of `{name}` is not known")));
+            };
+            let owner = object.owner.filter(|owner| !fixed && self.usage.recursive.contains(owner));
+            match owner {
+                Some(_) => {
+                    let offset = frame.size;
+                    frame.size += size.max(1).next_multiple_of(16) + 16;
+                    Storage::Memory(Base::Frame(offset))
+                }
+                None => Storage::Memory(Base::Constant(self.allocate(size, span)?)),
+            }
+        };
+        self.storages.insert(id, storage.clone());
+        if fixed {
+            self.statics.push(id);
+        }
+        Ok(storage)
+    }
+
+    fn split(&mut self, ty: &CType, name: &str, fixed: bool, span: Span, body: &mut Body) -> Storage {
+        let mut shapes = Vec::new();
+        self.shapes(ty, name, &[], None, &mut shapes);
+        let mut leaves = Vec::new();
+        for shape in shapes {
+            if shape.ty.is_float() {
+                leaves.push(Leaf { ty: shape.ty, bits: None, variable: None });
+                continue;
+            }
+            let scalar = match shape.bits {
+                Some(bits) => Scalar::Bits(bits.width),
+                None => self.tree.types.scalar(&shape.ty),
+            };
+            let dimensions: Vec<Dimension> =
+                shape.lengths.iter().map(|length| Dimension { low: 0, length: *length }).collect();
+            let ty = match dimensions.is_empty() {
+                true => Type::Scalar(scalar),
+                false => Type::Array { element: scalar, dimensions },
+            };
+            let variable = if fixed {
+                self.global(&shape.name, ty, Some(0), span)
+            } else {
+                body.variable(&shape.name, ty, span)
+            };
+            leaves.push(Leaf { ty: shape.ty, bits: shape.bits, variable: Some(variable) });
+        }
+        Storage::Split(leaves)
+    }
+
+    /// A new global variable.
+    pub(crate) fn global(&mut self, name: &str, ty: Type, initial: Option<u64>, span: Span) -> Var {
+        let mut unique = name.to_owned();
+        let mut count = 1;
+        while !self.names.insert(unique.clone()) {
+            count += 1;
+            unique = format!("{name}@{count}");
+        }
+        self.globals.push(Variable { name: unique, ty, value_names: None, shared: true, initial, span });
+        Var::Global(self.globals.len() as u32 - 1)
+    }
+
+    /// Constant addresses for an object, with a gap behind it.
+    fn allocate(&mut self, size: u64, span: Span) -> Checked<u64> {
+        let address = self.next_address;
+        let end = size.max(1).checked_next_multiple_of(16).and_then(|size| address.checked_add(size + 16));
+        match end.filter(|end| *end < super::HEAP) {
+            Some(end) => {
+                self.next_address = end;
+                Ok(address)
+            }
+            None => Err(Problem::unsupported(span, "an object of this size is")),
+        }
+    }
+}
+
+/// The room that the objects of a recursive procedure need.
+#[derive(Default)]
+pub(crate) struct Frame {
+    pub(crate) size: u64,
+    pub(crate) base: Option<Var>,
+}

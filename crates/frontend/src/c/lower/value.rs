@@ -1,0 +1,449 @@
+//! Expressions as values. What has effects becomes steps; the rest is one expression.
+
+use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, Span, UnaryOp};
+
+use super::Lower;
+use super::place::Place;
+use crate::c::ctype::CType;
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{Term, TermKind, Yields};
+
+/// A number in another width: its low bits, or zeros or its sign in front.
+pub(crate) fn resize(value: Expr, signed: bool, to: Scalar) -> Expr {
+    let (from, width) = (value.ty.width(), to.width());
+    if value.ty == to {
+        return value;
+    }
+    match value.kind {
+        ExprKind::Constant(constant) => {
+            let shift = 64 - from;
+            let wide = if signed { (((constant << shift) as i64) >> shift) as u64 } else { constant };
+            Expr::constant(wide, to)
+        }
+        ExprKind::Choice { below: None } if width <= from => Expr::choice(to),
+        // Bits that were only added are cut again.
+        ExprKind::ZeroExtend(inner) | ExprKind::SignExtend(inner) if inner.ty == to && width <= from => *inner,
+        // A truth value has zeros in front whatever its signedness.
+        ExprKind::ZeroExtend(inner) if inner.ty == Scalar::Bool && width > 1 => inner.zero_extend(width),
+        _ if signed && width > from => Expr { kind: ExprKind::SignExtend(Box::new(value)), ty: to },
+        _ => value.zero_extend(width),
+    }
+}
+
+/// Whether a number is not zero.
+pub(crate) fn truth(value: Expr) -> Expr {
+    match value.kind {
+        _ if value.ty == Scalar::Bool => value,
+        ExprKind::Constant(constant) => Expr::bool(constant != 0),
+        ExprKind::Choice { below: None } => Expr::choice(Scalar::Bool),
+        ExprKind::ZeroExtend(inner) if inner.ty == Scalar::Bool => *inner,
+        ExprKind::ZeroExtend(inner) if inner.ty.width() < value.ty.width() => truth(*inner),
+        _ => {
+            let zero = Expr::constant(0, value.ty);
+            Expr::binary(BinaryOp::Ne, value, zero)
+        }
+    }
+}
+
+/// A truth value as a `_Bool`.
+pub(crate) fn bit(value: Expr) -> Expr {
+    value.zero_extend(1)
+}
+
+/// A truth value as an `int`.
+pub(crate) fn int(value: Expr) -> Expr {
+    value.zero_extend(32)
+}
+
+impl Lower<'_, '_> {
+    /// Whether evaluating a term is one expression without steps.
+    pub(crate) fn is_pure(&self, term: &Term) -> bool {
+        match &term.kind {
+            TermKind::Call(..)
+            | TermKind::Assign(..)
+            | TermKind::Update(..)
+            | TermKind::Block(..)
+            | TermKind::Materialise(..)
+            | TermKind::Literal(..) => false,
+            TermKind::Divide(_, left, right) => {
+                let minus_one = self.cx.tree.types.scalar(&right.ty).max();
+                let safe = right.constant().is_some_and(|value| value != 0 && value != minus_one);
+                safe && self.is_pure(left)
+            }
+            _ => term.children().into_iter().all(|child| self.is_pure(child)),
+        }
+    }
+
+    /// Evaluates a term for its effects.
+    pub(crate) fn effects(&mut self, term: &Term) -> Checked<()> {
+        if self.is_pure(term) {
+            return Ok(());
+        }
+        match &term.kind {
+            TermKind::Convert(inner) | TermKind::Load(inner) | TermKind::Not(inner) => self.effects(inner),
+            TermKind::Comma(terms) => terms.iter().try_for_each(|term| self.effects(term)),
+            TermKind::And(..) | TermKind::Or(..) => {
+                let end = self.body.open(term.span);
+                self.branch(term, end, end)?;
+                self.body.at = end;
+                Ok(())
+            }
+            TermKind::Conditional(condition, then, otherwise) => {
+                let (yes, no, end) =
+                    (self.body.open(then.span), self.body.open(otherwise.span), self.body.open(term.span));
+                self.branch(condition, yes, no)?;
+                for (at, part) in [(yes, then), (no, otherwise)] {
+                    self.body.at = at;
+                    self.effects(part)?;
+                    self.body.join(end, part.span);
+                }
+                self.body.at = end;
+                Ok(())
+            }
+            TermKind::Update(place, value, _) => self.update(place, value, None, term.span).map(drop),
+            TermKind::Assign(place, value) => {
+                let place = self.place(place)?;
+                self.assign_to(&place, value, term.span)
+            }
+            TermKind::Call(callee, arguments) => self.call(callee, arguments, term, None).map(drop),
+            TermKind::Block(statements, value) => {
+                self.statements(statements)?;
+                value.as_ref().map_or(Ok(()), |value| self.effects(value))
+            }
+            _ if matches!(term.ty, CType::Record(_)) => self.aggregate(term).map(drop),
+            _ if term.is_place() => self.place(term).map(drop),
+            _ => self.value(term).map(drop),
+        }
+    }
+
+    /// The value of a scalar term.
+    pub(crate) fn value(&mut self, term: &Term) -> Checked<Expr> {
+        let scalar = self.cx.tree.types.scalar(&term.ty);
+        let span = term.span;
+        match &term.kind {
+            TermKind::Constant(value) => Ok(Expr::constant(*value, scalar)),
+            TermKind::Real(_) => {
+                self.note_float(span);
+                Ok(Expr::choice(scalar))
+            }
+            TermKind::Load(place) => {
+                let place = self.place(place)?;
+                self.read(&place, span)
+            }
+            TermKind::Address(place) => match &place.kind {
+                TermKind::Function(id) => Ok(Expr::constant(self.cx.function_address(*id), scalar)),
+                _ => match self.place(place)? {
+                    Place::Memory { address, .. } => Ok(address),
+                    Place::Split { .. } => Err(Problem::unsupported(span, "this address is")),
+                },
+            },
+            TermKind::Function(id) => Ok(Expr::constant(self.cx.function_address(*id), scalar)),
+            TermKind::Convert(inner) => self.convert(inner, &term.ty),
+            TermKind::Unary(op, inner) => {
+                let value = self.value(inner)?;
+                if term.ty.is_float() {
+                    return Ok(Expr::choice(scalar));
+                }
+                Ok(match value.as_constant() {
+                    Some(constant) => Expr::constant(wherefore_program::unary(*op, constant, scalar), scalar),
+                    None => Expr::unary(*op, value),
+                })
+            }
+            TermKind::Not(_) | TermKind::Compare(..) | TermKind::And(..) | TermKind::Or(..) => {
+                if self.is_pure(term) {
+                    return Ok(int(self.condition(term)?));
+                }
+                if let TermKind::Compare(..) | TermKind::Not(_) = term.kind {
+                    return Ok(int(self.condition(term)?));
+                }
+                self.decided(term)
+            }
+            TermKind::Arithmetic(op, left, right) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                if term.ty.is_float() {
+                    return Ok(Expr::choice(scalar));
+                }
+                Ok(Expr::binary(*op, left, right))
+            }
+            TermKind::Shift(op, left, right) => self.shift(*op, left, right, span),
+            TermKind::Divide(op, left, right) => self.divide(*op, left, right, span),
+            TermKind::Offset(op, pointer, index, size) => {
+                let address = self.value(pointer)?;
+                let signed = index.ty.is_signed();
+                let index = self.value(index)?;
+                Ok(self.moved(address, index, signed, *size, *op))
+            }
+            TermKind::Difference(left, right, size) => {
+                let (left, right) = (self.value(left)?, self.value(right)?);
+                let distance = Expr::binary(BinaryOp::Sub, left, right);
+                Ok(match size {
+                    1 => distance,
+                    size => {
+                        let size = Expr::constant(*size, distance.ty);
+                        Expr::binary(BinaryOp::SDiv, distance, size)
+                    }
+                })
+            }
+            TermKind::Conditional(condition, then, otherwise) => {
+                if self.is_pure(then) && self.is_pure(otherwise) && !term.ty.is_float() {
+                    let condition = self.condition(condition)?;
+                    let (then, otherwise) = (self.value(then)?, self.value(otherwise)?);
+                    return Ok(Expr::if_then_else(condition, then, otherwise));
+                }
+                let result = self.body.temporary(scalar, span);
+                let (yes, no, end) =
+                    (self.body.open(then.span), self.body.open(otherwise.span), self.body.open(span));
+                self.branch(condition, yes, no)?;
+                for (at, part) in [(yes, then), (no, otherwise)] {
+                    self.body.at = at;
+                    let value = self.value(part)?;
+                    self.body.assign(part.span, vec![result.into()], vec![value]);
+                    self.body.join(end, part.span);
+                }
+                self.body.at = end;
+                Ok(Expr::variable(result, scalar))
+            }
+            TermKind::Assign(place, value) => {
+                let place = self.place(place)?;
+                self.assign_to(&place, value, span)?;
+                match value.constant() {
+                    Some(constant) if self.direct(&place).is_some() => Ok(Expr::constant(constant, scalar)),
+                    _ => self.read(&place, span),
+                }
+            }
+            TermKind::Update(place, value, yields) => {
+                let value = self.update(place, value, Some(*yields), span)?;
+                Ok(value.expect("a value was asked for"))
+            }
+            TermKind::Old => Ok(self.olds.last().expect("inside an update").clone()),
+            TermKind::Comma(terms) => {
+                let Some((last, first)) = terms.split_last() else {
+                    return Err(Problem::new(span, "a value is expected"));
+                };
+                first.iter().try_for_each(|term| self.effects(term))?;
+                self.value(last)
+            }
+            TermKind::Call(callee, arguments) => {
+                let mut results = self.call(callee, arguments, term, None)?;
+                match results.pop() {
+                    Some(value) if !term.ty.is_float() => Ok(value),
+                    _ if term.ty == CType::Void => Err(Problem::new(span, "a value is expected, not `void`")),
+                    _ => Ok(Expr::choice(scalar)),
+                }
+            }
+            TermKind::Block(statements, value) => {
+                self.statements(statements)?;
+                match value {
+                    Some(value) => {
+                        let result = self.value(value)?;
+                        // What the value reads may change before it is used.
+                        Ok(result)
+                    }
+                    None => Err(Problem::new(span, "a value is expected")),
+                }
+            }
+            TermKind::Object(_)
+            | TermKind::Deref(_)
+            | TermKind::Field(..)
+            | TermKind::Materialise(..)
+            | TermKind::Literal(..) => {
+                let place = self.place(term)?;
+                self.read(&place, span)
+            }
+        }
+    }
+
+    /// A value of `&&` or `||` whose right side has effects.
+    fn decided(&mut self, term: &Term) -> Checked<Expr> {
+        let span = term.span;
+        let ty = Scalar::Bits(32);
+        let result = self.body.temporary(ty, span);
+        let (yes, no, end) = (self.body.open(span), self.body.open(span), self.body.open(span));
+        self.branch(term, yes, no)?;
+        for (at, value) in [(yes, 1), (no, 0)] {
+            self.body.at = at;
+            self.body.assign(span, vec![result.into()], vec![Expr::constant(value, ty)]);
+            self.body.join(end, span);
+        }
+        self.body.at = end;
+        Ok(Expr::variable(result, ty))
+    }
+
+    fn convert(&mut self, inner: &Term, ty: &CType) -> Checked<Expr> {
+        let scalar = self.cx.tree.types.scalar(ty);
+        if *ty == CType::Void {
+            self.effects(inner)?;
+            return Ok(Expr::constant(0, scalar));
+        }
+        if *ty == CType::Bool && !inner.ty.is_float() {
+            return Ok(bit(self.condition(inner)?));
+        }
+        let value = self.value(inner)?;
+        if inner.ty.is_float() || ty.is_float() {
+            self.note_float(inner.span);
+            return Ok(Expr::choice(scalar));
+        }
+        Ok(resize(value, inner.ty.is_signed(), scalar))
+    }
+
+    /// A shift by the width or more, or by a negative number, gives any value.
+    fn shift(&mut self, op: BinaryOp, left: &Term, right: &Term, span: Span) -> Checked<Expr> {
+        let value = self.value(left)?;
+        let amount = self.value(right)?;
+        let (ty, wide) = (value.ty, amount.ty);
+        let width = u64::from(ty.width());
+        match amount.as_constant() {
+            Some(amount) if amount < width => Ok(Expr::binary(op, value, Expr::constant(amount, ty))),
+            Some(_) => Ok(Expr::choice(ty)),
+            None => {
+                let pure = self.is_pure(left) && self.is_pure(right);
+                let amount = if pure { amount } else { self.stable(amount, span) };
+                let inside = Expr::binary(BinaryOp::ULt, amount.clone(), Expr::constant(width, wide));
+                let shifted = Expr::binary(op, value, resize(amount, false, ty));
+                Ok(Expr::if_then_else(inside, shifted, Expr::choice(ty)))
+            }
+        }
+    }
+
+    /// A division by zero, or of the least number by -1, traps: such a run ends.
+    fn divide(&mut self, op: BinaryOp, left: &Term, right: &Term, span: Span) -> Checked<Expr> {
+        let dividend = self.value(left)?;
+        let divisor = self.value(right)?;
+        let ty = dividend.ty;
+        let signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
+        let safe = |value: u64| value != 0 && (!signed || value != ty.max());
+        if divisor.as_constant().is_some_and(safe) {
+            return Ok(Expr::binary(op, dividend, divisor));
+        }
+        let dividend = self.stable(dividend, span);
+        let divisor = self.stable(divisor, span);
+        let mut parts = vec![truth(divisor.clone())];
+        if signed {
+            let least = Expr::constant(1 << (ty.width() - 1), ty);
+            let minus_one = Expr::constant(ty.max(), ty);
+            parts.push(Expr::any(vec![
+                Expr::binary(BinaryOp::Ne, divisor.clone(), minus_one),
+                Expr::binary(BinaryOp::Ne, dividend.clone(), least),
+            ]));
+        }
+        self.require(Expr::all(parts), span);
+        Ok(Expr::binary(op, dividend, divisor))
+    }
+
+    /// A place gets a new value from its old one. The value of the whole is returned if it is asked for.
+    fn update(
+        &mut self,
+        place: &Term,
+        value: &Term,
+        yields: Option<Yields>,
+        span: Span,
+    ) -> Checked<Option<Expr>> {
+        let place = self.place(place)?;
+        let old = self.read(&place, span)?;
+        self.olds.push(old.clone());
+        let new = self.value(value);
+        self.olds.pop();
+        let new = new?;
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        let mut result = None;
+        if yields == Some(Yields::Old) {
+            let kept = self.body.temporary(old.ty, span);
+            targets.push(kept.into());
+            result = Some(Expr::variable(kept, old.ty));
+            values.push(old);
+        }
+        self.write(&place, new, &mut targets, &mut values, span)?;
+        self.body.assign(span, targets, values);
+        if yields == Some(Yields::New) {
+            result = Some(self.read(&place, span)?);
+        }
+        Ok(result)
+    }
+
+    /// The scalars of a value of structure type.
+    pub(crate) fn aggregate(&mut self, term: &Term) -> Checked<Vec<Expr>> {
+        let span = term.span;
+        match &term.kind {
+            TermKind::Load(place) => {
+                let place = self.place(place)?;
+                self.read_pieces(&place, span)
+            }
+            TermKind::Call(callee, arguments) => self.call(callee, arguments, term, None),
+            TermKind::Comma(terms) => {
+                let Some((last, first)) = terms.split_last() else {
+                    return Err(Problem::new(span, "a value is expected"));
+                };
+                first.iter().try_for_each(|term| self.effects(term))?;
+                self.aggregate(last)
+            }
+            TermKind::Assign(place, value) => {
+                let place = self.place(place)?;
+                self.assign_to(&place, value, span)?;
+                self.read_pieces(&place, span)
+            }
+            TermKind::Block(statements, Some(value)) => {
+                self.statements(statements)?;
+                self.aggregate(value)
+            }
+            TermKind::Conditional(condition, then, otherwise) => {
+                let types = self.piece_types(&term.ty, span)?;
+                let scalars = types.iter().map(|ty| self.cx.tree.types.scalar(ty)).collect::<Vec<_>>();
+                let results: Vec<_> = scalars.iter().map(|ty| self.body.temporary(*ty, span)).collect();
+                let (yes, no, end) =
+                    (self.body.open(then.span), self.body.open(otherwise.span), self.body.open(span));
+                self.branch(condition, yes, no)?;
+                for (at, part) in [(yes, then), (no, otherwise)] {
+                    self.body.at = at;
+                    let values = self.aggregate(part)?;
+                    let targets = results.iter().map(|result| (*result).into()).collect();
+                    self.body.assign(part.span, targets, values);
+                    self.body.join(end, part.span);
+                }
+                self.body.at = end;
+                Ok(results.iter().zip(scalars).map(|(result, ty)| Expr::variable(*result, ty)).collect())
+            }
+            _ if term.is_place() => {
+                let place = self.place(term)?;
+                self.read_pieces(&place, span)
+            }
+            _ => Err(Problem::unsupported(span, "this value of structure type is")),
+        }
+    }
+
+    fn read_pieces(&mut self, place: &Place, span: Span) -> Checked<Vec<Expr>> {
+        let pieces = self.pieces(place, span)?;
+        pieces.iter().map(|piece| self.read(piece, span)).collect()
+    }
+
+    /// Assigns the value of a term.
+    pub(crate) fn assign_to(&mut self, place: &Place, value: &Term, span: Span) -> Checked<()> {
+        if let TermKind::Call(callee, arguments) = &value.kind {
+            // The result goes where it belongs without a detour, if it has the same width.
+            if let Some(target) = self.direct(place).filter(|_| value.ty == *place.ty()) {
+                self.call(callee, arguments, value, Some(target))?;
+                return Ok(());
+            }
+        }
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        if value.ty.is_scalar() {
+            let value = self.value(value)?;
+            self.write(place, value, &mut targets, &mut values, span)?;
+        } else {
+            let parts = self.aggregate(value)?;
+            let pieces = self.pieces(place, span)?;
+            for (piece, part) in pieces.iter().zip(parts) {
+                self.write(piece, part, &mut targets, &mut values, span)?;
+            }
+        }
+        self.body.assign(span, targets, values);
+        Ok(())
+    }
+
+    /// The logical negation of a value, as a condition.
+    pub(crate) fn negated(value: Expr) -> Expr {
+        match value.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => *inner,
+            _ => value.not(),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! C: preprocessed, parsed, typed, and lowered to control-flow automata.
+//!
+//! `docs/c.md` says what is modelled, what is assumed and what is refused.
+//!
+//! # Reading order
+//! 1. [`translate`], [`Options`], [`Translation`]. `task.rs` reads properties and tasks of SV-COMP into options.
+//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files.
+//! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
+//! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one.
+//! 5. `lower`: the automata. `models.rs`, `library.c`: functions without a definition.
+
+mod ctype;
+mod input;
+mod lines;
+mod lower;
+mod models;
+mod points_to;
+mod problem;
+mod rewrite;
+mod sema;
+mod task;
+mod tree;
+mod usage;
+
+use std::path::{Path, PathBuf};
+
+use wherefore_program::{EdgeRef, Program, Scalar, Span};
+
+use crate::diagnostics::LoadError;
+pub use ctype::DataModel;
+use lines::Sources;
+use problem::{Problem, refuse};
+use sema::Linkage;
+pub use task::{Property as TaskProperty, Task, read_property, read_task};
+use tree::Tree;
+use usage::Usage;
+
+/// Which conventions count as errors. Calls that do not count end the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Property {
+    /// Calls of `reach_error` and `__VERIFIER_error`, failed assertions, and the usual labels.
+    #[default]
+    All,
+    /// Calls of these functions only.
+    Calls(Vec<String>),
+    /// These labels only.
+    Labels(Vec<String>),
+    /// Failed assertions only.
+    Assertions,
+}
+
+/// How C is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How wide types are.
+    pub data_model: DataModel,
+    /// Handed to the preprocessor: `-D…`, `-I…`.
+    pub preprocessor: Vec<String>,
+    /// What is an error.
+    pub property: Property,
+    /// The function where runs start.
+    pub entry: String,
+    /// Whether `malloc` and the like may return NULL.
+    pub malloc_may_fail: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            data_model: DataModel::default(),
+            preprocessor: Vec::new(),
+            property: Property::default(),
+            entry: "main".to_owned(),
+            malloc_may_fail: false,
+        }
+    }
+}
+
+/// A program from C, with what its meaning rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Translation {
+    /// The program. It starts in a procedure that initialises and calls the entry.
+    pub program: Program,
+    /// The steps that bring values from outside, ordered by procedure and edge.
+    pub inputs: Vec<Input>,
+    /// What is assumed or over-approximated, in the order of the program, each text once.
+    pub assumptions: Vec<Assumption>,
+    /// The parts of memory: pointers into different ones never meet.
+    pub regions: Vec<Region>,
+    /// How wide types are.
+    pub data_model: DataModel,
+}
+
+/// A step that brings a value from outside: a havoc of one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The step.
+    pub edge: EdgeRef,
+    /// The function that is called: `__VERIFIER_nondet_int`, or one without a body.
+    pub function: String,
+    /// The type of the value.
+    pub ty: Scalar,
+    /// Whether C reads the value as signed.
+    pub signed: bool,
+}
+
+/// Something that is taken for granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// What.
+    pub text: String,
+    /// The first place that needs it.
+    pub span: Option<Span>,
+}
+
+/// A part of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// The global variable that holds it, by position.
+    pub variable: u32,
+    /// The width of a cell in bits.
+    pub cell: u32,
+}
+
+/// The stack of the thread that translates: trees of long programs are deep.
+const STACK_SIZE: usize = 1 << 30;
+
+/// Translates C files into one program.
+///
+/// ```no_run
+/// use wherefore_frontend::c::{Options, translate};
+///
+/// let translation = translate(&["driver.c".into()], &Options::default())?;
+/// print!("{}", translation.program.listing());
+/// # Ok::<(), wherefore_frontend::LoadError>(())
+/// ```
+pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, LoadError> {
+    in_thread(|| {
+        let mut sources = Sources::default();
+        let mut texts = Vec::new();
+        for file in files {
+            texts.push(input::read(file, &options.preprocessor, &mut sources)?);
+        }
+        translate_texts(texts, sources, options)
+    })
+}
+
+/// Translates a text that needs no preprocessor. `name` is for messages.
+///
+/// ```
+/// use wherefore_frontend::c::{Options, translate_text};
+/// use wherefore_program::TargetChoice;
+///
+/// let text = "int x; int main(void) { x = 1; if (x != 1) { ERROR: return 1; } return 0; }";
+/// let translation = translate_text("tiny.c", text, &Options::default())?;
+/// assert_eq!(translation.program.targets(&TargetChoice::Default).unwrap().len(), 1);
+/// # Ok::<(), wherefore_frontend::LoadError>(())
+/// ```
+pub fn translate_text(name: &str, text: &str, options: &Options) -> Result<Translation, LoadError> {
+    in_thread(|| {
+        let mut sources = Sources::default();
+        let texts = vec![input::own(name, text, &mut sources)];
+        translate_texts(texts, sources, options)
+    })
+}
+
+fn in_thread(work: impl FnOnce() -> Result<Translation, LoadError> + Send) -> Result<Translation, LoadError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
+        match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => Err(LoadError::Io { file: "the translation".to_owned(), error }),
+        }
+    })
+}
+
+fn translate_texts(
+    texts: Vec<input::Text>,
+    mut sources: Sources,
+    options: &Options,
+) -> Result<Translation, LoadError> {
+    let mut tree = Tree::default();
+    tree.types.model = options.data_model;
+    let mut linkage = Linkage::default();
+    let mut problems = Vec::new();
+    for text in texts {
+        match input::parse(text, &mut sources) {
+            Ok(unit) => problems.extend(sema::analyse(&unit, &mut tree, &mut linkage, &mut sources)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(refuse(&sources.files, problems));
+    }
+    let entry = linkage.function(&options.entry).filter(|id| tree.function(*id).body.is_some());
+    let Some(entry) = entry else {
+        let span = Span::new(wherefore_program::FileId(0), 0, 0);
+        let problem = Problem::new(span, format!("there is no function `{}`", options.entry));
+        return Err(refuse(&sources.files, vec![problem]));
+    };
+    let mut usage = Usage::new(&tree, entry);
+    let called = |id: &tree::FunctionId| {
+        let function = tree.function(*id);
+        function.body.is_none() && models::MODELLED.contains(&function.name.as_str())
+    };
+    if usage.functions.iter().any(called) {
+        let text = input::own(models::NAME, models::TEXT, &mut sources);
+        let problems = match input::parse(text, &mut sources) {
+            Ok(unit) => sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources),
+            Err(problem) => vec![problem],
+        };
+        if !problems.is_empty() {
+            return Err(refuse(&sources.files, problems));
+        }
+        usage = Usage::new(&tree, entry);
+    }
+    let lowered = match lower::lower(&tree, &usage, entry, options) {
+        Ok(lowered) => lowered,
+        Err(problems) => return Err(refuse(&sources.files, problems)),
+    };
+    let program = Program {
+        sources: sources.files,
+        globals: lowered.globals,
+        procedures: lowered.procedures,
+        entry: lowered.entry,
+    };
+    debug_assert_eq!(program.check(), Ok(()));
+    Ok(Translation {
+        program,
+        inputs: lowered.inputs,
+        assumptions: lowered.assumptions,
+        regions: lowered.regions,
+        data_model: options.data_model,
+    })
+}
+
+/// Whether the name of a file says that it is C.
+pub fn is_c(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "c" || extension == "i")
+}

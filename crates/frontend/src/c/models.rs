@@ -1,0 +1,78 @@
+//! Functions that have a meaning although the program does not define them.
+
+/// What a call of a function means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// The error that a property asks about.
+    Error,
+    /// A failed assertion, as the macro `assert` calls it.
+    AssertionFailed,
+    /// An assertion of its argument.
+    Assert,
+    /// The run goes on only if the argument is not zero.
+    Assume,
+    /// The run ends.
+    End,
+    /// A value from outside.
+    Input,
+    Allocate,
+    AllocateZero,
+    Free,
+}
+
+/// The meaning of a function, by its name.
+pub(crate) fn meaning(name: &str) -> Option<Meaning> {
+    Some(match name {
+        "reach_error" | "__VERIFIER_error" => Meaning::Error,
+        "__assert_fail" | "__assert" | "__assert_perror_fail" | "__assert_rtn" => Meaning::AssertionFailed,
+        "assert" | "__VERIFIER_assert" | "__CPROVER_assert" => Meaning::Assert,
+        "__VERIFIER_assume" | "assume_abort_if_not" | "__CPROVER_assume" => Meaning::Assume,
+        "abort"
+        | "exit"
+        | "_exit"
+        | "_Exit"
+        | "quick_exit"
+        | "__builtin_trap"
+        | "__builtin_unreachable"
+        | "__builtin_abort" => Meaning::End,
+        "malloc" | "alloca" | "__builtin_alloca" | "valloc" => Meaning::Allocate,
+        "calloc" => Meaning::AllocateZero,
+        "free" | "cfree" => Meaning::Free,
+        _ if name.starts_with("__VERIFIER_nondet_") => Meaning::Input,
+        _ => return None,
+    })
+}
+
+/// Whether a function returns fresh memory.
+pub(crate) fn allocates(name: &str) -> bool {
+    matches!(meaning(name), Some(Meaning::Allocate | Meaning::AllocateZero))
+}
+
+/// Whether a function only writes to the outside world or ends the run: its arguments do not matter.
+pub(crate) fn is_harmless(name: &str) -> bool {
+    const QUIET: [&str; 22] = [
+        "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "perror",
+        "fflush", "fclose", "printk", "sleep", "usleep", "srand", "rand", "random", "time", "clock",
+        "atexit", "syslog",
+    ];
+    QUIET.contains(&name) || meaning(name).is_some_and(|meaning| !matches!(meaning, Meaning::Free))
+}
+
+/// The name that a built-in function has without its prefix, if it means the same.
+pub(crate) fn without_prefix(name: &str) -> Option<&str> {
+    let plain = name.strip_prefix("__builtin_")?;
+    let known = MODELLED.contains(&plain) || is_harmless(plain) || meaning(plain).is_some();
+    known.then_some(plain)
+}
+
+/// The functions that [`TEXT`] defines.
+pub(crate) const MODELLED: [&str; 19] = [
+    "memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy", "strcat", "strncat", "strcmp",
+    "strncmp", "strchr", "strrchr", "strdup", "realloc", "abs", "labs", "llabs", "memchr",
+];
+
+/// Definitions of library functions in C, linked when a program calls them without defining them.
+pub(crate) const TEXT: &str = include_str!("library.c");
+
+/// The name under which they appear in spans.
+pub(crate) const NAME: &str = "<library>";

@@ -1,0 +1,46 @@
+//! What is wrong with C programs, and where.
+
+use std::collections::BTreeMap;
+
+use wherefore_program::{SourceFile, Span};
+use wherefore_pushdown::ParseError;
+
+use crate::diagnostics::{Diagnostic, LoadError, MAX_DIAGNOSTICS};
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) span: Span,
+    pub(crate) message: String,
+}
+
+impl Problem {
+    pub(crate) fn new(span: Span, message: impl Into<String>) -> Problem {
+        Problem { span, message: message.into() }
+    }
+
+    /// What is valid C but not handled.
+    pub(crate) fn unsupported(span: Span, what: &str) -> Problem {
+        Problem::new(span, format!("{what} not supported"))
+    }
+}
+
+pub(crate) type Checked<T> = Result<T, Problem>;
+
+/// The error with all problems, sorted by place; two at one place are one.
+pub(crate) fn refuse(sources: &[SourceFile], problems: Vec<Problem>) -> LoadError {
+    let mut sorted = BTreeMap::new();
+    for problem in problems {
+        sorted.entry((problem.span.file, problem.span.start)).or_insert(problem);
+    }
+    let diagnostic = |problem: Problem| {
+        let source = &sources[problem.span.file.0 as usize];
+        let at = problem.span.start as usize..problem.span.end as usize;
+        Diagnostic {
+            file: source.name().to_owned(),
+            error: ParseError::at(source.text(), at, problem.message),
+        }
+    };
+    let diagnostics = sorted.into_values().take(MAX_DIAGNOSTICS).map(diagnostic).collect();
+    LoadError::Invalid { diagnostics }
+}

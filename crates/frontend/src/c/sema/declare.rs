@@ -1,0 +1,305 @@
+//! Declarations of objects, functions and types.
+
+use std::rc::Rc;
+
+use lang_c::ast::{
+    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, FunctionDefinition,
+    FunctionSpecifier, InitDeclarator, Statement as Syntax, StorageClassSpecifier,
+};
+use lang_c::span::Node;
+
+use super::specifiers::{Parameter, Specifiers, adjusted};
+use super::{Entity, Sema};
+use crate::c::ctype::{CType, Length, Rest, Signature};
+use crate::c::problem::Checked;
+use crate::c::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind};
+
+impl Sema<'_> {
+    /// Reads a declaration; in a function, the statements that it stands for.
+    pub(super) fn declaration(&mut self, declaration: &Node<Declaration>) -> Checked<Vec<Statement>> {
+        let specifiers = self.specifiers(&declaration.node.specifiers, declaration.span)?;
+        let mut statements = Vec::new();
+        for declarator in &declaration.node.declarators {
+            let outcome = self.init_declarator(&specifiers, declarator);
+            statements.append(&mut self.implied);
+            match outcome {
+                Ok(statement) => statements.extend(statement),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        Ok(statements)
+    }
+
+    fn init_declarator(
+        &mut self,
+        specifiers: &Specifiers,
+        syntax: &Node<InitDeclarator>,
+    ) -> Checked<Option<Statement>> {
+        let (name, ty) = self.declarator(&syntax.node.declarator, specifiers.ty.clone())?;
+        let Some((name, at)) = name else { return self.fail(syntax, "a name is expected") };
+        let span = self.span_between(at.start, at.end);
+        if specifiers.storage == Some(StorageClassSpecifier::Typedef) {
+            self.bind(&name, Entity::Type(ty));
+            return Ok(None);
+        }
+        if let CType::Function(signature) = ty {
+            let noreturn = self.attributes(&syntax.node.declarator.node.extensions).noreturn;
+            let id = self.function_named(&name, signature, specifiers, span);
+            if noreturn {
+                self.tree.functions[id.0 as usize].returns = false;
+            }
+            return Ok(None);
+        }
+        if ty == CType::Void {
+            return self.fail(syntax, format!("`{name}` has no type"));
+        }
+        let external =
+            specifiers.storage == Some(StorageClassSpecifier::Extern) && syntax.node.initializer.is_none();
+        let is_static = specifiers.storage == Some(StorageClassSpecifier::Static);
+        if self.function.is_none() || external || is_static {
+            self.static_object(&name, ty, external, is_static, syntax, span)?;
+            return Ok(None);
+        }
+        let id = self.automatic(&name, ty, span);
+        self.bind(&name, Entity::Object(id));
+        let initial = match &syntax.node.initializer {
+            Some(initializer) => Some(self.initial(id, initializer)?),
+            None => None,
+        };
+        if matches!(self.tree.object(id).ty, CType::Array(_, Length::Unknown)) {
+            return self.fail(syntax, format!("the length of `{name}` is not known"));
+        }
+        if !matches!(self.tree.object(id).ty, CType::Array(..))
+            && self.tree.types.size(&self.tree.object(id).ty).is_none()
+        {
+            return self.fail(syntax, format!("`{name}` has an incomplete type"));
+        }
+        let span = self.span(syntax);
+        Ok(Some(Statement { kind: StatementKind::Declare(id, initial), span }))
+    }
+
+    fn static_object(
+        &mut self,
+        name: &str,
+        ty: CType,
+        external: bool,
+        is_static: bool,
+        syntax: &Node<InitDeclarator>,
+        span: wherefore_program::Span,
+    ) -> Checked<()> {
+        let local = self.function.is_some();
+        let before = match self.scopes[if local { self.scopes.len() - 1 } else { 0 }].names.get(name) {
+            Some(Entity::Object(id)) if !local => Some(*id),
+            _ if is_static => None,
+            _ => self.linkage.objects.get(name).copied(),
+        };
+        let id = match before {
+            Some(id) => {
+                let known = &mut self.tree.objects[id.0 as usize];
+                // The declaration that knows the length says more.
+                if matches!(known.ty, CType::Array(_, Length::Unknown)) {
+                    known.ty = ty;
+                }
+                known.defined |= !external;
+                id
+            }
+            None => {
+                let id = ObjectId(self.tree.objects.len() as u32);
+                let name = name.to_owned();
+                let owner = if is_static && local { self.function } else { None };
+                let lifetime = Lifetime::Static;
+                let defined = !external;
+                self.tree.objects.push(Object { name, ty, lifetime, owner, initial: None, defined, span });
+                id
+            }
+        };
+        if !is_static {
+            self.linkage.objects.entry(name.to_owned()).or_insert(id);
+        }
+        self.bind(name, Entity::Object(id));
+        if let Some(initializer) = &syntax.node.initializer {
+            if self.tree.object(id).initial.is_some() {
+                return self.fail(syntax, format!("`{name}` is defined twice"));
+            }
+            let initial = self.initial(id, initializer)?;
+            self.tree.objects[id.0 as usize].initial = Some(initial);
+            self.tree.objects[id.0 as usize].span = span;
+        }
+        Ok(())
+    }
+
+    /// The function of this name, declared if need be.
+    fn function_named(
+        &mut self,
+        name: &str,
+        signature: Rc<Signature>,
+        specifiers: &Specifiers,
+        span: wherefore_program::Span,
+    ) -> FunctionId {
+        let is_static = specifiers.storage == Some(StorageClassSpecifier::Static);
+        let visible = match self.lookup(name) {
+            Some(Entity::Function(id)) => Some(*id),
+            _ if is_static => None,
+            _ => self.linkage.functions.get(name).copied(),
+        };
+        let id = visible.unwrap_or_else(|| self.new_function(name, signature.clone(), span));
+        if !is_static && visible.is_none() {
+            self.linkage.functions.insert(name.to_owned(), id);
+        }
+        let function = &mut self.tree.functions[id.0 as usize];
+        // A prototype says more than `f()`.
+        if function.body.is_none() && function.signature.rest == Rest::Unspecified {
+            function.signature = signature;
+        }
+        function.returns &= specifiers.returns;
+        self.bind(name, Entity::Function(id));
+        id
+    }
+
+    pub(super) fn new_function(
+        &mut self,
+        name: &str,
+        signature: Rc<Signature>,
+        span: wherefore_program::Span,
+    ) -> FunctionId {
+        let id = FunctionId(self.tree.functions.len() as u32);
+        self.tree.functions.push(Function {
+            name: name.to_owned(),
+            signature,
+            parameters: Vec::new(),
+            body: None,
+            returns: true,
+            span,
+            end: span,
+            problems: Vec::new(),
+        });
+        id
+    }
+
+    /// A call of a function that nobody declared: it returns `int`.
+    pub(super) fn implicit_function(&mut self, name: &str, span: wherefore_program::Span) -> FunctionId {
+        if let Some(id) = self.linkage.functions.get(name) {
+            return *id;
+        }
+        let rest = Rest::Unspecified;
+        let signature = Signature { result: CType::INT, parameters: Vec::new(), rest };
+        let id = self.new_function(name, Rc::new(signature), span);
+        self.linkage.functions.insert(name.to_owned(), id);
+        self.scopes[0].names.insert(name.to_owned(), Entity::Function(id));
+        id
+    }
+
+    pub(super) fn definition(&mut self, syntax: &Node<FunctionDefinition>) -> Checked<()> {
+        let specifiers = self.specifiers(&syntax.node.specifiers, syntax.span)?;
+        let (name, ty) = self.declarator(&syntax.node.declarator, specifiers.ty.clone())?;
+        let (Some((name, at)), CType::Function(signature)) = (name, ty) else {
+            return self.fail(&syntax.node.declarator, "a function is expected");
+        };
+        let span = self.span_between(at.start, at.end);
+        let id = self.function_named(&name, signature.clone(), &specifiers, span);
+        if self.tree.function(id).body.is_some() {
+            let inline = |specifier: &Node<DeclarationSpecifier>| matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline);
+            if self.again == super::Again::Skip || syntax.node.specifiers.iter().any(inline) {
+                return Ok(());
+            }
+            return self.fail(&syntax.node.declarator, format!("`{name}` is defined twice"));
+        }
+        let outer = std::mem::take(&mut self.problems);
+        self.function = Some(id);
+        self.result = signature.result.clone();
+        self.enter();
+        let outcome = self.body(id, syntax, &signature);
+        self.leave();
+        self.function = None;
+        let mut problems = std::mem::replace(&mut self.problems, outer);
+        problems.extend(outcome.err());
+        let end = syntax.node.statement.span.end;
+        let end = self.span_between(end.saturating_sub(1), end);
+        let function = &mut self.tree.functions[id.0 as usize];
+        function.problems = problems;
+        function.span = span;
+        function.end = end;
+        function.body.get_or_insert_with(Vec::new);
+        Ok(())
+    }
+
+    fn body(
+        &mut self,
+        id: FunctionId,
+        syntax: &Node<FunctionDefinition>,
+        signature: &Signature,
+    ) -> Checked<()> {
+        let parameters = self.parameters(syntax)?;
+        let mut objects = Vec::new();
+        for (i, parameter) in parameters.iter().enumerate() {
+            let (name, span) = match &parameter.name {
+                Some((name, at)) => (name.clone(), self.span_between(at.start, at.end)),
+                None => (format!("parameter.{}", i + 1), self.tree.function(id).span),
+            };
+            let object = self.automatic(&name, parameter.ty.clone(), span);
+            self.tree.objects[object.0 as usize].lifetime = Lifetime::Parameter;
+            self.bind(&name, Entity::Object(object));
+            objects.push(object);
+        }
+        let rest = match signature.rest {
+            Rest::Unspecified => Rest::Nothing,
+            rest => rest,
+        };
+        let types = parameters.into_iter().map(|parameter| parameter.ty).collect();
+        let function = &mut self.tree.functions[id.0 as usize];
+        function.signature = Rc::new(Signature { result: signature.result.clone(), parameters: types, rest });
+        function.parameters = objects;
+        // Known before it is read, so that recursion finds a body.
+        function.body = Some(Vec::new());
+        let Syntax::Compound(items) = &syntax.node.statement.node else {
+            return self.fail(&syntax.node.statement, "a block is expected");
+        };
+        let body = self.items(items);
+        self.tree.functions[id.0 as usize].body = Some(body);
+        Ok(())
+    }
+
+    /// The parameters of a definition, by name.
+    fn parameters(&mut self, syntax: &Node<FunctionDefinition>) -> Checked<Vec<Parameter>> {
+        let Some(part) = function_part(&syntax.node.declarator) else {
+            return self.unsupported(&syntax.node.declarator, "a function whose type is a typedef is");
+        };
+        match &part.node {
+            DerivedDeclarator::Function(function) => Ok(self.prototype(&function.node)?.0),
+            DerivedDeclarator::KRFunction(names) => {
+                let mut parameters: Vec<Parameter> = names
+                    .iter()
+                    .map(|name| Parameter { name: Some((name.node.name.clone(), name.span)), ty: CType::INT })
+                    .collect();
+                for declaration in &syntax.node.declarations {
+                    let base = self.specifiers(&declaration.node.specifiers, declaration.span)?.ty;
+                    for declarator in &declaration.node.declarators {
+                        let (name, ty) = self.declarator(&declarator.node.declarator, base.clone())?;
+                        let wanted = name.map(|(name, _)| name);
+                        for parameter in &mut parameters {
+                            if parameter.name.as_ref().map(|(name, _)| name) == wanted.as_ref() {
+                                parameter.ty = adjusted(ty.clone());
+                            }
+                        }
+                    }
+                }
+                Ok(parameters)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+/// The list of parameters that belongs to the name itself.
+fn function_part(declarator: &Node<Declarator>) -> Option<&Node<DerivedDeclarator>> {
+    if let DeclaratorKind::Declarator(inner) = &declarator.node.kind.node {
+        if let Some(found) = function_part(inner) {
+            return Some(found);
+        }
+    }
+    declarator
+        .node
+        .derived
+        .iter()
+        .find(|part| matches!(part.node, DerivedDeclarator::Function(_) | DerivedDeclarator::KRFunction(_)))
+}

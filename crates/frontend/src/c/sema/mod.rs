@@ -1,0 +1,186 @@
+//! Names and types: from the syntax tree of the parser to [`Tree`].
+//!
+//! # Reading order
+//! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
+//! 2. `specifiers.rs`, `records.rs`: types. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
+//! 3. `term.rs`, `operators.rs`, `convert.rs`: expressions. `statement.rs`: statements.
+
+mod builtins;
+mod convert;
+mod declare;
+mod initial;
+mod literals;
+mod operators;
+mod records;
+mod specifiers;
+mod statement;
+mod term;
+
+use lang_c::ast::{ExternalDeclaration, StaticAssert};
+use lang_c::span::Node;
+use rustc_hash::FxHashMap;
+use wherefore_program::Span;
+
+use super::ctype::CType;
+use super::input::Unit;
+use super::lines::{LineTable, Sources};
+use super::problem::{Checked, Problem};
+use super::tree::{FunctionId, ObjectId, Statement, Tree};
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Entity {
+    Type(CType),
+    Object(ObjectId),
+    Function(FunctionId),
+    Constant(u64, CType),
+}
+
+/// Names that all units share.
+#[derive(Default)]
+pub(crate) struct Linkage {
+    pub(super) objects: FxHashMap<String, ObjectId>,
+    pub(super) functions: FxHashMap<String, FunctionId>,
+}
+
+impl Linkage {
+    /// The function of this name that all units see, or the only one that a unit sees.
+    pub(crate) fn function(&self, name: &str) -> Option<FunctionId> {
+        self.functions.get(name).copied()
+    }
+}
+
+#[derive(Default)]
+struct Scope {
+    names: FxHashMap<String, Entity>,
+    /// Structures and unions by tag, then enumerations by tag.
+    records: FxHashMap<String, u32>,
+    enums: FxHashMap<String, CType>,
+}
+
+/// Reads one unit.
+pub(crate) struct Sema<'a> {
+    pub(super) tree: &'a mut Tree,
+    pub(super) linkage: &'a mut Linkage,
+    pub(super) sources: &'a mut Sources,
+    lines: &'a LineTable,
+    scopes: Vec<Scope>,
+    function: Option<FunctionId>,
+    result: CType,
+    /// Statements that the declaration at hand implies: the sizes of arrays of variable length.
+    implied: Vec<Statement>,
+    problems: Vec<Problem>,
+    /// What to do with a second definition of a function.
+    again: Again,
+    /// How many lists of parameters are being read, one inside the other.
+    in_prototype: usize,
+    /// The types of the switches around the statement at hand.
+    switches: Vec<CType>,
+}
+
+/// What to do with a second definition of a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Again {
+    Refuse,
+    /// The program's own definition stays.
+    Skip,
+}
+
+/// Adds our own definitions of library functions, where the program has none.
+pub(crate) fn analyse_library(
+    unit: &Unit,
+    tree: &mut Tree,
+    linkage: &mut Linkage,
+    sources: &mut Sources,
+) -> Vec<Problem> {
+    analyse_unit(unit, tree, linkage, sources, Again::Skip)
+}
+
+/// Adds a unit to the tree. Problems in bodies are kept with the functions; the others are returned.
+pub(crate) fn analyse(
+    unit: &Unit,
+    tree: &mut Tree,
+    linkage: &mut Linkage,
+    sources: &mut Sources,
+) -> Vec<Problem> {
+    analyse_unit(unit, tree, linkage, sources, Again::Refuse)
+}
+
+fn analyse_unit(
+    unit: &Unit,
+    tree: &mut Tree,
+    linkage: &mut Linkage,
+    sources: &mut Sources,
+    again: Again,
+) -> Vec<Problem> {
+    let mut sema = Sema {
+        tree,
+        linkage,
+        sources,
+        lines: &unit.lines,
+        scopes: vec![Scope::default()],
+        function: None,
+        result: CType::Void,
+        implied: Vec::new(),
+        problems: Vec::new(),
+        again,
+        in_prototype: 0,
+        switches: Vec::new(),
+    };
+    for declaration in &unit.tree.0 {
+        let outcome = match &declaration.node {
+            ExternalDeclaration::Declaration(declaration) => sema.declaration(declaration).map(drop),
+            ExternalDeclaration::StaticAssert(assertion) => sema.static_assert(assertion),
+            ExternalDeclaration::FunctionDefinition(definition) => sema.definition(definition),
+        };
+        if let Err(problem) = outcome {
+            sema.problems.push(problem);
+        }
+    }
+    sema.problems
+}
+
+impl Sema<'_> {
+    pub(super) fn span<T>(&mut self, node: &Node<T>) -> Span {
+        self.lines.span(self.sources, node.span.start, node.span.end)
+    }
+
+    pub(super) fn span_between(&mut self, start: usize, end: usize) -> Span {
+        self.lines.span(self.sources, start, end)
+    }
+
+    pub(super) fn fail<T, N>(&mut self, node: &Node<N>, message: impl Into<String>) -> Checked<T> {
+        Err(Problem::new(self.span(node), message))
+    }
+
+    pub(super) fn unsupported<T, N>(&mut self, node: &Node<N>, what: &str) -> Checked<T> {
+        Err(Problem::unsupported(self.span(node), what))
+    }
+
+    fn enter(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    fn leave(&mut self) {
+        self.scopes.pop();
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Entity> {
+        self.scopes.iter().rev().find_map(|scope| scope.names.get(name))
+    }
+
+    fn here(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("there is always the scope of the file")
+    }
+
+    fn bind(&mut self, name: &str, entity: Entity) {
+        self.here().names.insert(name.to_owned(), entity);
+    }
+
+    fn static_assert(&mut self, assertion: &Node<StaticAssert>) -> Checked<()> {
+        match self.integer_constant(&assertion.node.expression)? {
+            0 => self.fail(assertion, "the static assertion fails"),
+            _ => Ok(()),
+        }
+    }
+}

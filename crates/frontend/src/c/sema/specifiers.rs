@@ -1,0 +1,368 @@
+//! Types as declarations write them.
+
+use std::rc::Rc;
+
+use lang_c::ast::{
+    ArraySize, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Ellipsis, Extension,
+    FunctionDeclarator, ParameterDeclaration, SpecifierQualifier, StorageClassSpecifier, TypeName, TypeOf,
+    TypeSpecifier,
+};
+use lang_c::span::Node;
+
+use super::{Entity, Sema};
+use crate::c::ctype::{CType, Length, Rest, Signature};
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{Lifetime, Object, ObjectId, Statement, StatementKind, Step, Term, TermKind};
+
+/// What stands in front of the declarators of a declaration.
+pub(super) struct Specifiers {
+    pub(super) ty: CType,
+    pub(super) storage: Option<StorageClassSpecifier>,
+    pub(super) returns: bool,
+}
+
+/// Attributes that matter.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Attributes {
+    pub(super) packed: bool,
+    pub(super) align: Option<u64>,
+    pub(super) noreturn: bool,
+    /// The width that `mode` gives to an integer.
+    pub(super) mode: Option<u32>,
+}
+
+/// A parameter as a definition needs it.
+#[derive(Clone)]
+pub(super) struct Parameter {
+    pub(super) name: Option<(String, lang_c::span::Span)>,
+    pub(super) ty: CType,
+}
+
+impl Sema<'_> {
+    pub(super) fn attributes(&mut self, extensions: &[Node<Extension>]) -> Attributes {
+        let mut found = Attributes::default();
+        for extension in extensions {
+            let Extension::Attribute(attribute) = &extension.node else { continue };
+            match attribute.name.node.trim_matches('_') {
+                "packed" => found.packed = true,
+                "noreturn" => found.noreturn = true,
+                "aligned" => {
+                    let align = attribute.arguments.first().map(|a| self.integer_constant(a));
+                    found.align = Some(align.and_then(Result::ok).unwrap_or(16));
+                }
+                "mode" => {
+                    let mode = attribute.arguments.first().map(|a| &a.node);
+                    if let Some(lang_c::ast::Expression::Identifier(name)) = mode {
+                        found.mode = match name.node.name.trim_matches('_') {
+                            "QI" | "byte" => Some(8),
+                            "HI" => Some(16),
+                            "SI" => Some(32),
+                            "DI" => Some(64),
+                            "word" | "pointer" => Some(self.tree.types.model.pointer_bits()),
+                            _ => None,
+                        };
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    pub(super) fn specifiers(
+        &mut self,
+        list: &[Node<DeclarationSpecifier>],
+        at: lang_c::span::Span,
+    ) -> Checked<Specifiers> {
+        let mut types = Vec::new();
+        let mut attributes = Attributes::default();
+        let (mut storage, mut returns) = (None, true);
+        for specifier in list {
+            match &specifier.node {
+                DeclarationSpecifier::StorageClass(class) => {
+                    // Every thread has its own copy, and there is only one.
+                    if class.node != StorageClassSpecifier::ThreadLocal {
+                        storage = Some(class.node.clone());
+                    }
+                }
+                DeclarationSpecifier::TypeSpecifier(ty) => types.push(ty),
+                DeclarationSpecifier::Function(function) => {
+                    returns &= function.node != lang_c::ast::FunctionSpecifier::Noreturn;
+                }
+                DeclarationSpecifier::Extension(extensions) => {
+                    let more = self.attributes(extensions);
+                    attributes.packed |= more.packed;
+                    attributes.align = attributes.align.or(more.align);
+                    attributes.noreturn |= more.noreturn;
+                    attributes.mode = attributes.mode.or(more.mode);
+                }
+                DeclarationSpecifier::TypeQualifier(_) | DeclarationSpecifier::Alignment(_) => {}
+            }
+        }
+        let ty = self.base_type(&types, attributes, at)?;
+        Ok(Specifiers { ty, storage, returns: returns && !attributes.noreturn })
+    }
+
+    pub(super) fn qualified(
+        &mut self,
+        list: &[Node<SpecifierQualifier>],
+        at: lang_c::span::Span,
+    ) -> Checked<CType> {
+        let mut types = Vec::new();
+        let mut attributes = Attributes::default();
+        for specifier in list {
+            match &specifier.node {
+                SpecifierQualifier::TypeSpecifier(ty) => types.push(ty),
+                SpecifierQualifier::Extension(extensions) => {
+                    let more = self.attributes(extensions);
+                    attributes.packed |= more.packed;
+                    attributes.align = attributes.align.or(more.align);
+                    attributes.mode = attributes.mode.or(more.mode);
+                }
+                SpecifierQualifier::TypeQualifier(_) => {}
+            }
+        }
+        self.base_type(&types, attributes, at)
+    }
+
+    pub(super) fn type_name(&mut self, name: &Node<TypeName>) -> Checked<CType> {
+        let base = self.qualified(&name.node.specifiers, name.span)?;
+        match &name.node.declarator {
+            Some(declarator) => Ok(self.declarator(declarator, base)?.1),
+            None => Ok(base),
+        }
+    }
+
+    fn base_type(
+        &mut self,
+        specifiers: &[&Node<TypeSpecifier>],
+        attributes: Attributes,
+        at: lang_c::span::Span,
+    ) -> Checked<CType> {
+        let (mut unsigned, mut signed, mut short, mut long) = (false, false, false, 0);
+        let mut other = None;
+        for specifier in specifiers {
+            match &specifier.node {
+                TypeSpecifier::Unsigned => unsigned = true,
+                TypeSpecifier::Signed => signed = true,
+                TypeSpecifier::Short => short = true,
+                TypeSpecifier::Long => long += 1,
+                TypeSpecifier::Int => {}
+                TypeSpecifier::Complex => return self.unsupported(specifier, "complex numbers are"),
+                _ => other = Some(*specifier),
+            }
+        }
+        let integer = |bits| CType::Int { bits, signed: !unsigned };
+        let ty = match other.map(|other| &other.node) {
+            None => match (short, long) {
+                (true, _) => integer(16),
+                (_, 0) => integer(32),
+                (_, 1) => self.tree.types.long(!unsigned),
+                _ => integer(64),
+            },
+            Some(TypeSpecifier::Void) => CType::Void,
+            Some(TypeSpecifier::Char) => CType::Int { bits: 8, signed: signed || !unsigned },
+            Some(TypeSpecifier::Float) => CType::Float(4),
+            Some(TypeSpecifier::Double) if long > 0 => CType::Float(self.long_double()),
+            Some(TypeSpecifier::Double) => CType::Float(8),
+            Some(TypeSpecifier::TS18661Float(float)) => match float.width {
+                16 | 32 => CType::Float(4),
+                64 => CType::Float(8),
+                _ => CType::Float(16),
+            },
+            Some(TypeSpecifier::Bool) => CType::Bool,
+            Some(TypeSpecifier::Atomic(name)) => self.type_name(name)?,
+            Some(TypeSpecifier::Struct(record)) => self.record_type(record, attributes)?,
+            Some(TypeSpecifier::Enum(enumeration)) => self.enum_type(enumeration)?,
+            Some(TypeSpecifier::TypedefName(name)) => match self.lookup(&name.node.name) {
+                Some(Entity::Type(ty)) => ty.clone(),
+                _ if name.node.name == "__builtin_va_list" => CType::Void.pointer_to(),
+                _ => return self.fail(name, format!("`{}` is not a type", name.node.name)),
+            },
+            Some(TypeSpecifier::TypeOf(of)) => match &of.node {
+                TypeOf::Type(name) => self.type_name(name)?,
+                TypeOf::Expression(expression) => self.term(expression)?.ty,
+            },
+            Some(_) => return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is")),
+        };
+        Ok(match (attributes.mode, &ty) {
+            (Some(bits), CType::Int { signed, .. }) => CType::Int { bits, signed: *signed },
+            _ => ty,
+        })
+    }
+
+    fn long_double(&self) -> u64 {
+        match self.tree.types.model {
+            crate::c::ctype::DataModel::Ilp32 => 12,
+            crate::c::ctype::DataModel::Lp64 => 16,
+        }
+    }
+
+    /// The name and the type that a declarator declares, given what stands in front of it.
+    pub(super) fn declarator(
+        &mut self,
+        declarator: &Node<Declarator>,
+        base: CType,
+    ) -> Checked<(Option<(String, lang_c::span::Span)>, CType)> {
+        let attributes = self.attributes(&declarator.node.extensions);
+        let mut ty = match (attributes.mode, base) {
+            (Some(bits), CType::Int { signed, .. }) => CType::Int { bits, signed },
+            (_, base) => base,
+        };
+        let derived = &declarator.node.derived;
+        let pointers = derived.iter().take_while(|d| matches!(d.node, DerivedDeclarator::Pointer(_))).count();
+        for _ in 0..pointers {
+            ty = ty.pointer_to();
+        }
+        for part in derived[pointers..].iter().rev() {
+            ty = match &part.node {
+                DerivedDeclarator::Pointer(_) => ty.pointer_to(),
+                DerivedDeclarator::Block(_) => return self.unsupported(part, "blocks are"),
+                DerivedDeclarator::Array(array) => self.array(ty, &array.node.size, part)?,
+                DerivedDeclarator::Function(function) => {
+                    let (parameters, rest) = self.prototype(&function.node)?;
+                    let parameters = parameters.into_iter().map(|parameter| parameter.ty).collect();
+                    CType::Function(Rc::new(Signature { result: ty, parameters, rest }))
+                }
+                DerivedDeclarator::KRFunction(_) => {
+                    let rest = Rest::Unspecified;
+                    CType::Function(Rc::new(Signature { result: ty, parameters: Vec::new(), rest }))
+                }
+            };
+        }
+        match &declarator.node.kind.node {
+            DeclaratorKind::Abstract => Ok((None, ty)),
+            DeclaratorKind::Identifier(name) => Ok((Some((name.node.name.clone(), name.span)), ty)),
+            DeclaratorKind::Declarator(inner) => self.declarator(inner, ty),
+        }
+    }
+
+    fn array<N>(&mut self, element: CType, size: &ArraySize, part: &Node<N>) -> Checked<CType> {
+        if matches!(element, CType::Array(_, Length::Variable(_))) {
+            return self.unsupported(part, "arrays of arrays of variable length are");
+        }
+        let length = match size {
+            ArraySize::Unknown | ArraySize::VariableUnknown => Length::Unknown,
+            ArraySize::VariableExpression(size) | ArraySize::StaticExpression(size) => {
+                let term = self.value(size)?;
+                if !term.ty.is_integer() {
+                    return self.fail(size, "the length of an array is not an integer");
+                }
+                match term.constant() {
+                    Some(value)
+                        if term.ty.is_signed() && (value << (64 - self.bits(&term.ty))) as i64 <= -1 =>
+                    {
+                        return self.fail(size, "the length of an array is negative");
+                    }
+                    Some(value) => Length::Known(value),
+                    // The outermost length of a parameter does not matter: it is a pointer.
+                    None if self.in_prototype > 0 => Length::Unknown,
+                    None if self.function.is_none() => {
+                        return self.fail(size, "the length of an array is not constant");
+                    }
+                    None => Length::Variable(self.variable_length(term)?.0),
+                }
+            }
+        };
+        Ok(CType::Array(Rc::new(element), length))
+    }
+
+    /// An object that holds the length of an array, evaluated where the array is declared.
+    fn variable_length(&mut self, length: Term) -> Checked<ObjectId> {
+        let ty = self.tree.types.size_type();
+        let span = length.span;
+        let id = self.automatic("length", ty.clone(), span);
+        let value = self.convert(length, &ty)?;
+        let item = crate::c::tree::InitialItem { path: Vec::<Step>::new(), value };
+        let initial = crate::c::tree::Initial { items: vec![item], span };
+        self.implied.push(Statement { kind: StatementKind::Declare(id, Some(initial)), span });
+        Ok(id)
+    }
+
+    /// A new automatic object of the function at hand.
+    pub(super) fn automatic(&mut self, name: &str, ty: CType, span: wherefore_program::Span) -> ObjectId {
+        let id = ObjectId(self.tree.objects.len() as u32);
+        let (lifetime, owner) = match self.function {
+            Some(function) => (Lifetime::Automatic, Some(function)),
+            None => (Lifetime::Static, None),
+        };
+        let name = name.to_owned();
+        self.tree.objects.push(Object { name, ty, lifetime, owner, initial: None, defined: true, span });
+        id
+    }
+
+    pub(super) fn prototype(&mut self, function: &FunctionDeclarator) -> Checked<(Vec<Parameter>, Rest)> {
+        let mut parameters = Vec::new();
+        self.in_prototype += 1;
+        self.enter();
+        for parameter in &function.parameters {
+            let outcome = self.parameter(parameter);
+            match outcome {
+                Ok(parameter) => parameters.push(parameter),
+                Err(problem) => {
+                    self.leave();
+                    self.in_prototype -= 1;
+                    return Err(problem);
+                }
+            }
+        }
+        self.leave();
+        self.in_prototype -= 1;
+        let rest = match (&function.ellipsis, parameters.as_slice()) {
+            (Ellipsis::Some, _) => Rest::Variadic,
+            (Ellipsis::None, []) => Rest::Unspecified,
+            (Ellipsis::None, [Parameter { name: None, ty: CType::Void }]) => {
+                parameters.clear();
+                Rest::Nothing
+            }
+            _ => Rest::Nothing,
+        };
+        Ok((parameters, rest))
+    }
+
+    fn parameter(&mut self, parameter: &Node<ParameterDeclaration>) -> Checked<Parameter> {
+        let base = self.specifiers(&parameter.node.specifiers, parameter.span)?.ty;
+        let (name, ty) = match &parameter.node.declarator {
+            Some(declarator) => self.declarator(declarator, base)?,
+            None => (None, base),
+        };
+        let ty = adjusted(ty);
+        if let Some((name, span)) = &name {
+            // Later parameters may mention it in the lengths of arrays.
+            let span = self.span_between(span.start, span.end);
+            let id = self.automatic(name, ty.clone(), span);
+            self.bind(name, Entity::Object(id));
+        }
+        Ok(Parameter { name, ty })
+    }
+
+    pub(super) fn bits(&self, ty: &CType) -> u32 {
+        self.tree.types.scalar(ty).width()
+    }
+
+    /// The value of a constant expression of integer type, with its sign repeated in front.
+    pub(super) fn integer_constant(&mut self, node: &Node<lang_c::ast::Expression>) -> Checked<u64> {
+        let term = self.value(node)?;
+        match term.kind {
+            TermKind::Constant(value) => {
+                Ok(if term.ty.is_signed() { sign_extended(value, self.bits(&term.ty)) } else { value })
+            }
+            _ => self.fail(node, "a constant is expected"),
+        }
+    }
+}
+
+/// The value with its sign repeated in front.
+pub(super) fn sign_extended(value: u64, bits: u32) -> u64 {
+    let shift = 64 - bits.clamp(1, 64);
+    (((value << shift) as i64) >> shift) as u64
+}
+
+/// Parameters that are arrays or functions are pointers.
+pub(super) fn adjusted(ty: CType) -> CType {
+    match ty {
+        CType::Array(element, _) => CType::Pointer(element),
+        function @ CType::Function(_) => function.pointer_to(),
+        other => other,
+    }
+}

@@ -1,0 +1,214 @@
+//! Statements.
+
+use lang_c::ast::{AsmStatement, BlockItem, ForInitializer, Label, LabeledStatement, Statement as Syntax};
+use lang_c::span::Node;
+use wherefore_program::Span;
+
+use super::Sema;
+use crate::c::ctype::CType;
+use crate::c::problem::Checked;
+use crate::c::tree::{Statement, StatementKind, Term, TermKind};
+
+impl Sema<'_> {
+    /// The items of a block, in the scope at hand. A problem in one does not hide those in others.
+    pub(super) fn items(&mut self, items: &[Node<BlockItem>]) -> Vec<Statement> {
+        let mut out = Vec::new();
+        for item in items {
+            let outcome = match &item.node {
+                BlockItem::Declaration(declaration) => self.declaration(declaration),
+                BlockItem::StaticAssert(assertion) => self.static_assert(assertion).map(|()| Vec::new()),
+                BlockItem::Statement(statement) => self.statement(statement),
+            };
+            match outcome {
+                Ok(statements) => {
+                    out.append(&mut self.implied);
+                    out.extend(statements);
+                }
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        out
+    }
+
+    /// `({ … })`: the value of the last expression.
+    pub(super) fn statement_expression(&mut self, statement: &Node<Syntax>, span: Span) -> Checked<Term> {
+        let Syntax::Compound(items) = &statement.node else {
+            return self.fail(statement, "a block is expected");
+        };
+        if self.function.is_none() {
+            return self.fail(statement, "a block outside of a function");
+        }
+        self.enter();
+        let mut out = self.items(items);
+        self.leave();
+        let value = match out.pop() {
+            Some(Statement { kind: StatementKind::Expression(value), .. }) => Some(value),
+            Some(last) => {
+                out.push(last);
+                None
+            }
+            None => None,
+        };
+        let ty = value.as_ref().map_or(CType::Void, |value| value.ty.clone());
+        Ok(Term::new(TermKind::Block(out, value.map(Box::new)), ty, span))
+    }
+
+    fn block(&mut self, node: &Node<Syntax>) -> Checked<Box<Statement>> {
+        self.enter();
+        let statements = self.statement(node);
+        self.leave();
+        let span = self.span(node);
+        let mut statements = statements?;
+        Ok(Box::new(match statements.len() {
+            1 => statements.remove(0),
+            _ => Statement { kind: StatementKind::Block(statements), span },
+        }))
+    }
+
+    /// From the start of a compound statement to the end of its condition.
+    fn head<S, C>(&mut self, statement: &Node<S>, condition: &Node<C>) -> Span {
+        let end = self.lines.close(condition.span.end);
+        self.span_between(statement.span.start, end)
+    }
+
+    fn statement(&mut self, node: &Node<Syntax>) -> Checked<Vec<Statement>> {
+        let span = self.span(node);
+        let one = |kind| Ok(vec![Statement { kind, span }]);
+        match &node.node {
+            Syntax::Labeled(labelled) => self.labelled(labelled),
+            Syntax::Compound(items) => {
+                self.enter();
+                let items = self.items(items);
+                self.leave();
+                one(StatementKind::Block(items))
+            }
+            Syntax::Expression(None) => one(StatementKind::Empty),
+            Syntax::Expression(Some(expression)) => {
+                let value = self.value(expression)?;
+                one(StatementKind::Expression(value))
+            }
+            Syntax::If(branch) => {
+                let span = self.head(node, &branch.node.condition);
+                let condition = self.condition(&branch.node.condition)?;
+                let then = self.block(&branch.node.then_statement)?;
+                let otherwise = match &branch.node.else_statement {
+                    Some(otherwise) => Some(self.block(otherwise)?),
+                    None => None,
+                };
+                Ok(vec![Statement { kind: StatementKind::If(condition, then, otherwise), span }])
+            }
+            Syntax::Switch(switch) => {
+                let span = self.head(node, &switch.node.expression);
+                let value = self.value(&switch.node.expression)?;
+                if !value.ty.is_integer() {
+                    return self.fail(&switch.node.expression, "an integer is expected");
+                }
+                let value = self.promote(value)?;
+                self.switches.push(value.ty.clone());
+                let body = self.block(&switch.node.statement);
+                self.switches.pop();
+                Ok(vec![Statement { kind: StatementKind::Switch(value, body?), span }])
+            }
+            Syntax::While(repeat) => {
+                let span = self.head(node, &repeat.node.expression);
+                let condition = self.condition(&repeat.node.expression)?;
+                let body = self.block(&repeat.node.statement)?;
+                Ok(vec![Statement { kind: StatementKind::While(condition, body), span }])
+            }
+            Syntax::DoWhile(repeat) => {
+                let body = self.block(&repeat.node.statement)?;
+                let condition = self.condition(&repeat.node.expression)?;
+                one(StatementKind::DoWhile(body, condition))
+            }
+            Syntax::For(repeat) => {
+                self.enter();
+                let outcome = self.for_loop(node, &repeat.node);
+                self.leave();
+                outcome
+            }
+            Syntax::Goto(label) => one(StatementKind::Goto(label.node.name.clone())),
+            Syntax::Continue => one(StatementKind::Continue),
+            Syntax::Break => one(StatementKind::Break),
+            Syntax::Return(None) => one(StatementKind::Return(None)),
+            Syntax::Return(Some(value)) => {
+                let value = self.value(value)?;
+                let result = self.result.clone();
+                let value = self.convert(value, &result)?;
+                one(StatementKind::Return(Some(value)))
+            }
+            Syntax::Asm(assembly) => {
+                let mut outputs = Vec::new();
+                if let AsmStatement::GnuExtended(extended) = &assembly.node {
+                    for output in &extended.outputs {
+                        outputs.push(self.place(&output.node.variable_name)?);
+                    }
+                }
+                one(StatementKind::Assembly(outputs))
+            }
+        }
+    }
+
+    fn for_loop(
+        &mut self,
+        node: &Node<Syntax>,
+        repeat: &lang_c::ast::ForStatement,
+    ) -> Checked<Vec<Statement>> {
+        let first = match &repeat.initializer.node {
+            ForInitializer::Empty => Vec::new(),
+            ForInitializer::Expression(expression) => {
+                let span = self.span(expression);
+                let value = self.value(expression)?;
+                vec![Statement { kind: StatementKind::Expression(value), span }]
+            }
+            ForInitializer::Declaration(declaration) => self.declaration(declaration)?,
+            ForInitializer::StaticAssert(assertion) => {
+                self.static_assert(assertion)?;
+                Vec::new()
+            }
+        };
+        let condition = match &repeat.condition {
+            Some(condition) => Some(self.condition(condition)?),
+            None => None,
+        };
+        let step = match &repeat.step {
+            Some(step) => Some(self.value(step)?),
+            None => None,
+        };
+        let body = self.block(&repeat.statement)?;
+        let end = self.lines.head_end(node.span.start, repeat.statement.span.start);
+        let span = self.span_between(node.span.start, end);
+        Ok(vec![Statement { kind: StatementKind::For(first, condition, step, body), span }])
+    }
+
+    fn labelled(&mut self, node: &Node<LabeledStatement>) -> Checked<Vec<Statement>> {
+        let label = &node.node.label;
+        let span = self.span(label);
+        let kind = match &label.node {
+            Label::Identifier(name) => StatementKind::Label(name.node.name.clone()),
+            Label::Default => StatementKind::Default,
+            Label::Case(value) => {
+                let value = self.case(value)?;
+                StatementKind::Case(value, value)
+            }
+            Label::CaseRange(range) => {
+                StatementKind::Case(self.case(&range.node.low)?, self.case(&range.node.high)?)
+            }
+        };
+        let mut statements = vec![Statement { kind, span }];
+        statements.extend(self.statement(&node.node.statement)?);
+        Ok(statements)
+    }
+
+    /// The value of a case, in the type of its switch.
+    fn case(&mut self, node: &Node<lang_c::ast::Expression>) -> Checked<u64> {
+        let Some(ty) = self.switches.last().cloned() else {
+            return self.fail(node, "a case outside of a switch");
+        };
+        let value = self.value(node)?;
+        let value = self.convert(value, &ty)?;
+        match value.constant() {
+            Some(value) => Ok(value),
+            None => self.fail(node, "a constant is expected"),
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Expressions.
+
+use lang_c::ast::{
+    CallExpression, Expression, MemberExpression, MemberOperator, OffsetMember, OffsetOfExpression,
+};
+use lang_c::span::Node;
+
+use super::{Entity, Sema};
+use crate::c::ctype::{CType, Length, Rest, Signature};
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{ObjectId, Term, TermKind};
+
+impl Sema<'_> {
+    /// The value of an expression.
+    pub(super) fn value(&mut self, node: &Node<Expression>) -> Checked<Term> {
+        let term = self.term(node)?;
+        Ok(self.rvalue(term))
+    }
+
+    /// The value of an expression that is only asked whether it is zero.
+    pub(super) fn condition(&mut self, node: &Node<Expression>) -> Checked<Term> {
+        let value = self.value(node)?;
+        match value.kind {
+            _ if !value.ty.is_scalar() => self.fail(node, "a condition is a number or a pointer"),
+            TermKind::Real(real) => {
+                Ok(Term::new(TermKind::Constant(u64::from(real != 0.0)), CType::INT, value.span))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// An expression: a place or a value.
+    pub(super) fn term(&mut self, node: &Node<Expression>) -> Checked<Term> {
+        let span = self.span(node);
+        match &node.node {
+            Expression::Identifier(name) => self.name(&name.node.name, node),
+            Expression::Constant(constant) => self.literal(&constant.node, span),
+            Expression::StringLiteral(parts) => self.string(&parts.node, span),
+            Expression::GenericSelection(_) => self.unsupported(node, "generic selections are"),
+            Expression::Member(member) => self.member(member),
+            Expression::Call(call) => self.call(call),
+            Expression::CompoundLiteral(literal) => {
+                let ty = self.type_name(&literal.node.type_name)?;
+                let id = self.automatic("literal", ty, span);
+                let initial = self.initial_list(id, &literal.node.initializer_list, span)?;
+                let ty = self.tree.object(id).ty.clone();
+                if self.function.is_none() {
+                    self.tree.objects[id.0 as usize].initial = Some(initial);
+                    return Ok(Term::new(TermKind::Object(id), ty, span));
+                }
+                Ok(Term::new(TermKind::Literal(id, Box::new(initial)), ty, span))
+            }
+            Expression::SizeOfTy(size) => {
+                let ty = self.type_name(&size.node.0)?;
+                self.size_of(&ty, node)
+            }
+            Expression::SizeOfVal(size) => {
+                let objects = self.tree.objects.len();
+                let ty = self.term(&size.node.0)?.ty;
+                // String literals in it do not exist.
+                debug_assert!(self.tree.objects.len() >= objects);
+                self.size_of(&ty, node)
+            }
+            Expression::AlignOf(name) => {
+                let ty = self.type_name(&name.node.0)?;
+                let align = self.tree.types.align(&ty);
+                Ok(Term::new(TermKind::Constant(align), self.tree.types.size_type(), span))
+            }
+            Expression::UnaryOperator(unary) => self.unary(unary),
+            Expression::BinaryOperator(binary) => self.binary(binary),
+            Expression::Cast(cast) => {
+                let ty = self.type_name(&cast.node.type_name)?;
+                let value = self.value(&cast.node.expression)?;
+                Ok(Term { span, ..self.convert(value, &ty)? })
+            }
+            Expression::Conditional(conditional) => {
+                let condition = self.condition(&conditional.node.condition)?;
+                let then = self.value(&conditional.node.then_expression)?;
+                let otherwise = self.value(&conditional.node.else_expression)?;
+                self.conditional(condition, then, otherwise, span)
+            }
+            Expression::Comma(parts) => {
+                let mut terms = Vec::new();
+                for part in parts.iter() {
+                    terms.push(self.value(part)?);
+                }
+                let ty = terms.last().map_or(CType::Void, |last| last.ty.clone());
+                Ok(Term::new(TermKind::Comma(terms), ty, span))
+            }
+            Expression::OffsetOf(offset) => self.offset_of(offset),
+            Expression::VaArg(_) => self.unsupported(node, "variable arguments are"),
+            Expression::Statement(statement) => self.statement_expression(statement, span),
+        }
+    }
+
+    pub(super) fn conditional(
+        &mut self,
+        condition: Term,
+        then: Term,
+        otherwise: Term,
+        span: wherefore_program::Span,
+    ) -> Checked<Term> {
+        let (then, otherwise, ty) = match (&then.ty, &otherwise.ty) {
+            (a, b) if a.is_arithmetic() && b.is_arithmetic() => self.balance(then, otherwise)?,
+            (a, b) if a == b => {
+                let ty = a.clone();
+                (then, otherwise, ty)
+            }
+            (CType::Void, _) | (_, CType::Void) => {
+                let then = self.convert(then, &CType::Void)?;
+                (then, self.convert(otherwise, &CType::Void)?, CType::Void)
+            }
+            (a, b) => {
+                // A null pointer takes the type of the other side.
+                let void = CType::Void.pointer_to();
+                let ty = match (a.is_pointer(), b.is_pointer()) {
+                    (true, false) => a.clone(),
+                    (false, true) => b.clone(),
+                    _ if *a == void && then.constant().is_some() => b.clone(),
+                    _ if *b == void && otherwise.constant().is_some() => a.clone(),
+                    _ if *a == void || *b == void => void,
+                    _ => a.clone(),
+                };
+                (self.convert(then, &ty)?, self.convert(otherwise, &ty)?, ty)
+            }
+        };
+        match condition.constant() {
+            Some(0) => Ok(otherwise),
+            Some(_) => Ok(then),
+            None => {
+                let parts = (Box::new(condition), Box::new(then), Box::new(otherwise));
+                Ok(Term::new(TermKind::Conditional(parts.0, parts.1, parts.2), ty, span))
+            }
+        }
+    }
+
+    fn name(&mut self, name: &str, node: &Node<Expression>) -> Checked<Term> {
+        let span = self.span(node);
+        let (kind, ty) = match self.lookup(name) {
+            Some(Entity::Object(id)) => (TermKind::Object(*id), self.tree.object(*id).ty.clone()),
+            Some(Entity::Function(id)) => {
+                (TermKind::Function(*id), CType::Function(self.tree.function(*id).signature.clone()))
+            }
+            Some(Entity::Constant(value, ty)) => (TermKind::Constant(*value), ty.clone()),
+            Some(Entity::Type(_)) => return self.fail(node, format!("`{name}` is a type")),
+            None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
+                let function = self.function.map_or(String::new(), |id| self.tree.function(id).name.clone());
+                return self.string(&[format!("\"{function}\"")], span);
+            }
+            None => return self.fail(node, format!("`{name}` is not declared")),
+        };
+        Ok(Term::new(kind, ty, span))
+    }
+
+    fn size_of(&mut self, ty: &CType, node: &Node<Expression>) -> Checked<Term> {
+        let span = self.span(node);
+        let size_type = self.tree.types.size_type();
+        if let CType::Array(element, Length::Variable(length)) = ty {
+            let Some(size) = self.tree.types.size(element) else {
+                return self.fail(node, "the size is not known");
+            };
+            let length = Term::new(TermKind::Object(ObjectId(*length)), size_type.clone(), span);
+            let length = self.rvalue(length);
+            let size = Term::new(TermKind::Constant(size), size_type.clone(), span);
+            return Ok(self.operation(wherefore_program::BinaryOp::Mul, length, size, size_type, span));
+        }
+        match self.tree.types.size(ty) {
+            Some(size) => Ok(Term::new(TermKind::Constant(size), size_type, span)),
+            None => self.fail(node, "the size is not known"),
+        }
+    }
+
+    fn member(&mut self, syntax: &Node<MemberExpression>) -> Checked<Term> {
+        let span = self.span(syntax);
+        let base = match syntax.node.operator.node {
+            MemberOperator::Direct => self.term(&syntax.node.expression)?,
+            MemberOperator::Indirect => {
+                let pointer = self.value(&syntax.node.expression)?;
+                self.deref(pointer)?
+            }
+        };
+        let base = if base.is_place() { base } else { self.materialise(base) };
+        self.field(base, &syntax.node.identifier.node.name, span)
+    }
+
+    /// A value of structure type gets an object of its own, so that it can be taken apart.
+    pub(super) fn materialise(&mut self, value: Term) -> Term {
+        let (ty, span) = (value.ty.clone(), value.span);
+        let id = self.automatic("temporary", ty.clone(), span);
+        Term::new(TermKind::Materialise(id, Box::new(value)), ty, span)
+    }
+
+    pub(super) fn field(&mut self, base: Term, name: &str, span: wherefore_program::Span) -> Checked<Term> {
+        let path = match base.ty {
+            CType::Record(id) => self.tree.types.find_field(id, name),
+            _ => None,
+        };
+        let Some(path) = path else {
+            let message = format!("`{}` has no member `{name}`", self.tree.types.show(&base.ty));
+            return Err(Problem::new(span, message));
+        };
+        Ok(self.descend(base, &path, span))
+    }
+
+    fn descend(&mut self, base: Term, path: &[usize], span: wherefore_program::Span) -> Term {
+        path.iter().fold(base, |base, &i| {
+            let CType::Record(id) = base.ty else { unreachable!("a path leads through records") };
+            let ty = self.tree.types.record(id).fields[i].ty.clone();
+            Term::new(TermKind::Field(Box::new(base), i), ty, span)
+        })
+    }
+
+    fn offset_of(&mut self, syntax: &Node<OffsetOfExpression>) -> Checked<Term> {
+        let span = self.span(syntax);
+        let ty = self.type_name(&syntax.node.type_name)?;
+        let null = Term::new(TermKind::Constant(0), ty.pointer_to(), span);
+        let designator = &syntax.node.designator.node;
+        let base = self.deref(null)?;
+        let mut place = self.field(base, &designator.base.node.name, span)?;
+        for member in &designator.members {
+            place = match &member.node {
+                OffsetMember::Member(name) => self.field(place, &name.node.name, span)?,
+                OffsetMember::IndirectMember(_) => return self.unsupported(member, "`->` in `offsetof` is"),
+                OffsetMember::Index(index) => {
+                    let pointer = self.rvalue(place);
+                    let index = self.value(index)?;
+                    let moved = self.offset(wherefore_program::BinaryOp::Add, pointer, index, span)?;
+                    self.deref(moved)?
+                }
+            };
+        }
+        let ty = place.ty.clone().pointer_to();
+        let address = self.address(place, ty);
+        let size_type = self.tree.types.size_type();
+        self.convert(address, &size_type)
+    }
+
+    fn call(&mut self, syntax: &Node<CallExpression>) -> Checked<Term> {
+        let span = self.span(syntax);
+        let mut implicit = None;
+        if let Expression::Identifier(name) = &syntax.node.callee.node {
+            let text = name.node.name.as_str();
+            if self.lookup(text).is_none() {
+                if let Some(term) = self.builtin(text, syntax)? {
+                    return Ok(term);
+                }
+                let at = self.span(name);
+                let text = crate::c::models::without_prefix(text).unwrap_or(text);
+                implicit = Some(self.implicit_function(text, at));
+            }
+        }
+        let mut callee = match implicit {
+            Some(id) => {
+                let ty = CType::Function(self.tree.function(id).signature.clone());
+                Term::new(TermKind::Function(id), ty, span)
+            }
+            None => self.term(&syntax.node.callee)?,
+        };
+        if !matches!(callee.ty, CType::Function(_)) {
+            let pointer = self.rvalue(callee);
+            callee = self.deref(pointer)?;
+        }
+        let CType::Function(signature) = callee.ty.clone() else {
+            return self.fail(&syntax.node.callee, "this is not a function");
+        };
+        let mut arguments = Vec::new();
+        for argument in &syntax.node.arguments {
+            arguments.push(self.value(argument)?);
+        }
+        let arguments = self.arguments(&signature, arguments, span)?;
+        let result = signature.result.clone();
+        Ok(Term::new(TermKind::Call(Box::new(callee), arguments), result, span))
+    }
+
+    /// Arguments converted to the types of the parameters, or promoted where there is none.
+    fn arguments(
+        &mut self,
+        signature: &Signature,
+        arguments: Vec<Term>,
+        span: wherefore_program::Span,
+    ) -> Checked<Vec<Term>> {
+        let wanted = signature.parameters.len();
+        let wrong = match signature.rest {
+            Rest::Nothing => arguments.len() != wanted,
+            Rest::Variadic => arguments.len() < wanted,
+            Rest::Unspecified => false,
+        };
+        if wrong {
+            let message = format!("{} arguments instead of {wanted}", arguments.len());
+            return Err(Problem::new(span, message));
+        }
+        let mut converted = Vec::new();
+        for (i, argument) in arguments.into_iter().enumerate() {
+            converted.push(match signature.parameters.get(i) {
+                Some(ty) => self.convert(argument, ty)?,
+                None if argument.ty == CType::Float(4) => self.convert(argument, &CType::Float(8))?,
+                None if argument.ty.is_integer() => self.promote(argument)?,
+                None => argument,
+            });
+        }
+        Ok(converted)
+    }
+}

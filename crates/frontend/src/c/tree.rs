@@ -1,0 +1,228 @@
+//! A program as a tree whose names are resolved and whose types are known.
+//!
+//! Conversions are explicit, arrays that turn into pointers are [`TermKind::Address`], and `a[i]` is `*(&a + i)`.
+
+use std::rc::Rc;
+
+use wherefore_program::{BinaryOp, Span, UnaryOp};
+
+use super::ctype::{CType, Signature, Types};
+use super::problem::Problem;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ObjectId(pub(crate) u32);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FunctionId(pub(crate) u32);
+
+/// All translation units together.
+#[derive(Default)]
+pub(crate) struct Tree {
+    pub(crate) types: Types,
+    pub(crate) objects: Vec<Object>,
+    pub(crate) functions: Vec<Function>,
+}
+
+impl Tree {
+    pub(crate) fn object(&self, id: ObjectId) -> &Object {
+        &self.objects[id.0 as usize]
+    }
+
+    pub(crate) fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+}
+
+/// How long an object lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lifetime {
+    Static,
+    Automatic,
+    Parameter,
+}
+
+/// A variable, a string literal, a compound literal, or a temporary of structure type.
+pub(crate) struct Object {
+    pub(crate) name: String,
+    pub(crate) ty: CType,
+    pub(crate) lifetime: Lifetime,
+    pub(crate) owner: Option<FunctionId>,
+    /// Of objects with static lifetime; others are initialised by [`StatementKind::Declare`].
+    pub(crate) initial: Option<Initial>,
+    /// Whether this is a definition: not only `extern`.
+    pub(crate) defined: bool,
+    pub(crate) span: Span,
+}
+
+/// What an object is initialised with: sub-objects and their values. The rest is zero if there is a list.
+#[derive(Clone, Debug)]
+pub(crate) struct Initial {
+    pub(crate) items: Vec<InitialItem>,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct InitialItem {
+    pub(crate) path: Vec<Step>,
+    pub(crate) value: Term,
+}
+
+/// A step into an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Field(usize),
+    Index(u64),
+}
+
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) signature: Rc<Signature>,
+    pub(crate) parameters: Vec<ObjectId>,
+    pub(crate) body: Option<Vec<Statement>>,
+    pub(crate) returns: bool,
+    pub(crate) span: Span,
+    pub(crate) end: Span,
+    /// What is wrong in the body: matters only if the function is used.
+    pub(crate) problems: Vec<Problem>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub(crate) kind: TermKind,
+    pub(crate) ty: CType,
+    pub(crate) span: Span,
+}
+
+/// Which value an update has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Yields {
+    Old,
+    New,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum TermKind {
+    /// An integer, or a constant address.
+    Constant(u64),
+    /// A floating-point constant.
+    Real(f64),
+    // Places.
+    Object(ObjectId),
+    Deref(Box<Term>),
+    Field(Box<Term>, usize),
+    /// An object that first gets a value.
+    Materialise(ObjectId, Box<Term>),
+    /// A compound literal.
+    Literal(ObjectId, Box<Initial>),
+    // Values.
+    Function(FunctionId),
+    Load(Box<Term>),
+    /// The address of a place or a function.
+    Address(Box<Term>),
+    Convert(Box<Term>),
+    Unary(UnaryOp, Box<Term>),
+    /// Logical negation.
+    Not(Box<Term>),
+    /// An operation on two values of the type of the result.
+    Arithmetic(BinaryOp, Box<Term>, Box<Term>),
+    /// A comparison of two values of one type.
+    Compare(BinaryOp, Box<Term>, Box<Term>),
+    Shift(BinaryOp, Box<Term>, Box<Term>),
+    Divide(BinaryOp, Box<Term>, Box<Term>),
+    /// A pointer and an integer times a number of bytes, added or subtracted.
+    Offset(BinaryOp, Box<Term>, Box<Term>, u64),
+    /// The distance of two pointers in elements of so many bytes.
+    Difference(Box<Term>, Box<Term>, u64),
+    And(Box<Term>, Box<Term>),
+    Or(Box<Term>, Box<Term>),
+    Conditional(Box<Term>, Box<Term>, Box<Term>),
+    Assign(Box<Term>, Box<Term>),
+    /// The place gets the value, in which [`TermKind::Old`] is what it had before.
+    Update(Box<Term>, Box<Term>, Yields),
+    Old,
+    Comma(Vec<Term>),
+    Call(Box<Term>, Vec<Term>),
+    /// A statement expression.
+    Block(Vec<Statement>, Option<Box<Term>>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub(crate) kind: StatementKind,
+    /// The whole of a simple statement; of a compound one the head.
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum StatementKind {
+    Empty,
+    Expression(Term),
+    /// A declaration of an automatic object is executed.
+    Declare(ObjectId, Option<Initial>),
+    Block(Vec<Statement>),
+    If(Term, Box<Statement>, Option<Box<Statement>>),
+    While(Term, Box<Statement>),
+    DoWhile(Box<Statement>, Term),
+    For(Vec<Statement>, Option<Term>, Option<Term>, Box<Statement>),
+    Switch(Term, Box<Statement>),
+    Case(u64, u64),
+    Default,
+    Label(String),
+    Goto(String),
+    Break,
+    Continue,
+    Return(Option<Term>),
+    /// Inline assembly: its outputs.
+    Assembly(Vec<Term>),
+}
+
+impl Term {
+    pub(crate) fn new(kind: TermKind, ty: CType, span: Span) -> Term {
+        Term { kind, ty, span }
+    }
+
+    pub(crate) fn constant(&self) -> Option<u64> {
+        match self.kind {
+            TermKind::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_place(&self) -> bool {
+        use TermKind::{Deref, Field, Literal, Materialise, Object};
+        matches!(self.kind, Object(_) | Deref(_) | Field(..) | Materialise(..) | Literal(..))
+    }
+
+    /// The direct parts of an expression, statements inside it not included.
+    pub(crate) fn children(&self) -> Vec<&Term> {
+        use TermKind::*;
+        match &self.kind {
+            Constant(_) | Real(_) | Object(_) | Function(_) | Old => Vec::new(),
+            Deref(a)
+            | Field(a, _)
+            | Materialise(_, a)
+            | Load(a)
+            | Address(a)
+            | Convert(a)
+            | Unary(_, a)
+            | Not(a) => {
+                vec![a]
+            }
+            Literal(_, initial) => initial.items.iter().map(|item| &item.value).collect(),
+            Arithmetic(_, a, b)
+            | Compare(_, a, b)
+            | Shift(_, a, b)
+            | Divide(_, a, b)
+            | Offset(_, a, b, _)
+            | Difference(a, b, _)
+            | And(a, b)
+            | Or(a, b)
+            | Assign(a, b)
+            | Update(a, b, _) => vec![a, b],
+            Conditional(a, b, c) => vec![a, b, c],
+            Comma(terms) => terms.iter().collect(),
+            Call(callee, arguments) => std::iter::once(&**callee).chain(arguments).collect(),
+            Block(_, value) => value.iter().map(|value| &**value).collect(),
+        }
+    }
+}

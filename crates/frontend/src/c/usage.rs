@@ -1,0 +1,225 @@
+//! What a program uses: functions that can be called, objects whose address is taken.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
+use super::ctype::CType;
+use super::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
+use wherefore_program::BinaryOp;
+
+/// What a program uses from its entry on.
+#[derive(Default)]
+pub(crate) struct Usage {
+    /// Functions with a body that may be called, and those without one that are mentioned.
+    pub(crate) functions: BTreeSet<FunctionId>,
+    /// Functions whose address is taken.
+    pub(crate) addressed: BTreeSet<FunctionId>,
+    /// Objects whose address is taken: they live in memory.
+    pub(crate) exposed: FxHashSet<ObjectId>,
+    /// Functions that may call themselves, directly or not.
+    pub(crate) recursive: FxHashSet<FunctionId>,
+}
+
+/// `array[index]` without the array turning into a pointer first.
+pub(crate) fn element<'t>(pointer: &'t Term, tree: &Tree) -> Option<(&'t Term, Option<&'t Term>)> {
+    let array = |term: &'t Term| match &term.kind {
+        TermKind::Address(place) => match &place.ty {
+            CType::Array(of, _) if term.ty.pointee() == Some(&**of) => Some(&**place),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(place) = array(pointer) {
+        return Some((place, None));
+    }
+    match &pointer.kind {
+        TermKind::Offset(BinaryOp::Add, base, index, scale) => {
+            let place = array(base)?;
+            let CType::Array(of, _) = &place.ty else { return None };
+            (tree.types.size(of) == Some(*scale) && pointer.ty == base.ty).then_some((place, Some(index)))
+        }
+        _ => None,
+    }
+}
+
+/// Walks over bodies from the entry on.
+struct Walk<'t> {
+    tree: &'t Tree,
+    usage: Usage,
+    queue: Vec<FunctionId>,
+    objects: FxHashSet<ObjectId>,
+    /// Calls of the function at hand.
+    calls: BTreeSet<FunctionId>,
+    indirect: bool,
+}
+
+impl Usage {
+    pub(crate) fn new(tree: &Tree, entry: FunctionId) -> Usage {
+        let mut walk = Walk {
+            tree,
+            usage: Usage::default(),
+            queue: vec![entry],
+            objects: FxHashSet::default(),
+            calls: BTreeSet::new(),
+            indirect: false,
+        };
+        walk.usage.functions.insert(entry);
+        let mut edges: Vec<(FunctionId, BTreeSet<FunctionId>, bool)> = Vec::new();
+        while let Some(id) = walk.queue.pop() {
+            walk.calls.clear();
+            walk.indirect = false;
+            if let Some(body) = &tree.function(id).body {
+                walk.statements(body);
+            }
+            edges.push((id, std::mem::take(&mut walk.calls), walk.indirect));
+        }
+        let mut usage = walk.usage;
+        for (_, calls, indirect) in &mut edges {
+            if *indirect {
+                calls.extend(usage.addressed.iter().copied());
+            }
+        }
+        usage.recursive = recursive(&edges);
+        usage
+    }
+}
+
+/// The functions that can reach themselves.
+fn recursive(edges: &[(FunctionId, BTreeSet<FunctionId>, bool)]) -> FxHashSet<FunctionId> {
+    let position = |id: FunctionId| edges.iter().position(|(from, ..)| *from == id);
+    let successors: Vec<Vec<usize>> = edges
+        .iter()
+        .map(|(_, calls, _)| calls.iter().filter_map(|callee| position(*callee)).collect())
+        .collect();
+    let mut found = FxHashSet::default();
+    for start in 0..edges.len() {
+        let mut seen = vec![false; edges.len()];
+        let mut queue = successors[start].clone();
+        while let Some(next) = queue.pop() {
+            if next == start {
+                found.insert(edges[start].0);
+                break;
+            }
+            if !std::mem::replace(&mut seen[next], true) {
+                queue.extend(&successors[next]);
+            }
+        }
+    }
+    found
+}
+
+impl<'t> Walk<'t> {
+    fn function(&mut self, id: FunctionId) {
+        if self.usage.functions.insert(id) {
+            self.queue.push(id);
+        }
+    }
+
+    /// An object is mentioned: what its initial value mentions is used too.
+    fn object(&mut self, id: ObjectId) {
+        if self.objects.insert(id) {
+            if let Some(initial) = &self.tree.object(id).initial {
+                self.initial(initial);
+            }
+        }
+    }
+
+    fn initial(&mut self, initial: &'t Initial) {
+        for item in &initial.items {
+            self.term(&item.value);
+        }
+    }
+
+    fn statements(&mut self, statements: &'t [Statement]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &'t Statement) {
+        match &statement.kind {
+            StatementKind::Expression(term) | StatementKind::Return(Some(term)) => self.term(term),
+            StatementKind::Declare(_, Some(initial)) => self.initial(initial),
+            StatementKind::Block(statements) => self.statements(statements),
+            StatementKind::If(condition, then, otherwise) => {
+                self.term(condition);
+                self.statement(then);
+                if let Some(otherwise) = otherwise {
+                    self.statement(otherwise);
+                }
+            }
+            StatementKind::While(term, body)
+            | StatementKind::DoWhile(body, term)
+            | StatementKind::Switch(term, body) => {
+                self.term(term);
+                self.statement(body);
+            }
+            StatementKind::For(first, condition, step, body) => {
+                self.statements(first);
+                condition.iter().chain(step).for_each(|term| self.term(term));
+                self.statement(body);
+            }
+            StatementKind::Assembly(outputs) => outputs.iter().for_each(|output| self.term(output)),
+            _ => {}
+        }
+    }
+
+    fn term(&mut self, term: &'t Term) {
+        match &term.kind {
+            TermKind::Function(id) => {
+                self.function(*id);
+                self.usage.addressed.insert(*id);
+            }
+            TermKind::Object(id) => self.object(*id),
+            TermKind::Address(place) => {
+                if let Some(root) = root(place) {
+                    self.usage.exposed.insert(root);
+                }
+                self.term(place);
+            }
+            TermKind::Deref(pointer) => match element(pointer, self.tree) {
+                Some((array, index)) => {
+                    self.term(array);
+                    index.into_iter().for_each(|index| self.term(index));
+                }
+                None => self.term(pointer),
+            },
+            TermKind::Call(callee, arguments) => {
+                match callee.kind {
+                    TermKind::Function(id) => {
+                        self.function(id);
+                        self.calls.insert(id);
+                    }
+                    _ => {
+                        self.indirect = true;
+                        self.term(callee);
+                    }
+                }
+                arguments.iter().for_each(|argument| self.term(argument));
+            }
+            TermKind::Block(statements, value) => {
+                self.statements(statements);
+                value.iter().for_each(|value| self.term(value));
+            }
+            _ => term.children().into_iter().for_each(|child| self.term(child)),
+        }
+    }
+}
+
+/// The object that a place is a part of.
+pub(crate) fn root(place: &Term) -> Option<ObjectId> {
+    match &place.kind {
+        TermKind::Object(id) | TermKind::Materialise(id, _) | TermKind::Literal(id, _) => Some(*id),
+        TermKind::Field(base, _) => root(base),
+        TermKind::Deref(pointer) => match &pointer.kind {
+            TermKind::Address(place) => root(place),
+            TermKind::Offset(BinaryOp::Add, base, ..) => match &base.kind {
+                TermKind::Address(place) => root(place),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
