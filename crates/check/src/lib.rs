@@ -14,11 +14,14 @@
 //! [`Verdict::Unknown`] with its reason. Every run is replayed by the interpreter of `wherefore-program` before it is
 //! handed out.
 
+pub mod bounded;
 pub mod cegar;
 mod decide;
 mod encoding;
 pub mod exact;
 pub mod interpolants;
+pub mod smt_cegar;
+mod symbolic;
 mod verdict;
 
 pub use decide::{Decision, Way, decide, race};

@@ -5,7 +5,9 @@ fn main() {
     match wherefore_frontend::c::translate(&[file.into()], &options) {
         Ok(t) => {
             println!("{}", t.program.listing());
-            for a in &t.assumptions { println!("{a:?}"); }
+            for a in &t.assumptions {
+                println!("{a:?}");
+            }
         }
         Err(e) => println!("{}", e.render()),
     }

@@ -127,6 +127,17 @@ impl Terms {
         }
     }
 
+    /// The values of many terms under one model: what they share is looked at once.
+    pub fn evaluate_all(&self, roots: &[Term], model: &Model) -> Vec<Value> {
+        let mut known = FxHashMap::default();
+        self.evaluate_with(roots, model, &mut known);
+        let value = |term: &Term| match self.sort(*term).is_array() {
+            false => Value::Bits(known[term]),
+            true => self.evaluate_array(*term, model, &known),
+        };
+        roots.iter().map(value).collect()
+    }
+
     /// The value of a term under a model.
     pub fn evaluate(&self, term: Term, model: &Model) -> Value {
         let mut known = FxHashMap::default();

@@ -1,0 +1,366 @@
+//! Abstraction refinement for programs whose data are too large for decision diagrams: C.
+//!
+//! \[Lal09\] §1.1.2 and §5.1, \[Kie05\] chapters 4 and 6, [PathSlice]. The calls are inlined; each basic block is a relation between truth values of
+//! predicates, found by the solver; the abstract program is a weighted pushdown system whose weights are these relations as decision diagrams. A
+//! failing abstract run is either run for real, or its interpolants are the next predicates. Blocks outside the error
+//! projection are dropped for good.
+//!
+//! # Reading order
+//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver. 4. `path`: counterexamples.
+
+mod abstraction;
+mod blocks;
+mod path;
+
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+use wherefore_domains::bdd::{BddRelations, Predicate};
+use wherefore_program::{EdgeRef, ErrorSite, Node, Program, Trace};
+use wherefore_pushdown::{
+    Automaton, Configuration, Limits, Method, Options, Order, Reading, Recording, Rhs, RuleId, Saturated,
+    Semiring, State, StopReason, Symbol, System, solve,
+};
+use wherefore_smt::{Budget, Reason, Term, Terms};
+
+use crate::symbolic::{Flat, Machine, run};
+use abstraction::Relations;
+use blocks::{Block, Blocks, NodeId};
+use path::{Feasibility, Path};
+
+/// What refinement found.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// No run fails.
+    Safe,
+    /// A run that fails.
+    Unsafe {
+        /// The run.
+        trace: Trace,
+        /// The edges of the program along it, calls and returns included.
+        path: Vec<EdgeRef>,
+        /// The target that it reaches.
+        target: usize,
+    },
+    /// Neither, and why.
+    Unknown(StopReason),
+}
+
+/// The answer, and what it took.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The answer.
+    pub outcome: Outcome,
+    /// How many counterexamples were ruled out.
+    pub cycles: usize,
+    /// Predicates at all points, and at the point that has most.
+    pub predicates: (usize, usize),
+    /// What is tracked where, in the solver's words.
+    pub tracked: Vec<(Node, Vec<String>)>,
+}
+
+/// One turn of the loop, for whoever watches.
+#[derive(Clone, Copy, Debug)]
+pub struct Cycle {
+    /// Counterexamples ruled out.
+    pub cycles: usize,
+    /// Predicates at all points.
+    pub predicates: usize,
+    /// Steps of the counterexample.
+    pub steps: usize,
+}
+
+/// Places of the program with all calls inlined.
+const MOST_PLACES: usize = 60_000;
+
+/// Recursive calls that are inlined. Deeper ones are shown to be out of reach, or the answer is unknown.
+const DEPTH: usize = 3;
+
+const STACK_SIZE: usize = 1 << 30;
+
+/// Abstract bits that are prepared.
+const RESERVE: usize = 96;
+
+/// Decides whether a program can fail.
+pub fn check(
+    program: &Program,
+    targets: &[ErrorSite],
+    limits: &Limits,
+    progress: &mut (dyn FnMut(&Cycle) + Send),
+) -> Answer {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
+        match thread.spawn_scoped(scope, || search(program, targets, limits, progress)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => Answer::unknown(StopReason::Memory),
+        }
+    })
+}
+
+impl Answer {
+    fn unknown(stop: StopReason) -> Self {
+        Self { outcome: Outcome::Unknown(stop), cycles: 0, predicates: (0, 0), tracked: Vec::new() }
+    }
+}
+
+fn stop(reason: &Reason) -> StopReason {
+    match reason {
+        Reason::Time => StopReason::Time,
+        Reason::Cancelled => StopReason::Cancelled,
+        Reason::Conflicts | Reason::Solver(_) => StopReason::Steps,
+    }
+}
+
+fn search(
+    program: &Program,
+    targets: &[ErrorSite],
+    limits: &Limits,
+    progress: &mut (dyn FnMut(&Cycle) + Send),
+) -> Answer {
+    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+    let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
+    let Some(flat) = Flat::new(program, targets, DEPTH, MOST_PLACES) else {
+        return Answer::unknown(StopReason::Memory);
+    };
+    let mut machine = Machine::new(&flat);
+    let blocks = Blocks::new(&mut machine);
+    let mut refinement = Refinement::new(&flat, machine, blocks, budget);
+    let outcome = refinement.run(limits, progress);
+    refinement.answer(outcome)
+}
+
+const CONTROL: State = State(0);
+
+/// The loop.
+struct Refinement<'a> {
+    flat: &'a Flat<'a>,
+    machine: Machine<'a>,
+    blocks: Blocks,
+    /// The block of initial values, which ends at the start.
+    initial: Block,
+    predicates: Vec<Vec<Term>>,
+    relations: Relations,
+    /// Per block (the last is the initial one): the numbers of predicates it was abstracted with, and the relation.
+    known: Vec<Option<((usize, usize), Predicate)>>,
+    base: BddRelations,
+    budget: Budget,
+    cycles: usize,
+}
+
+/// The abstract program of one cycle.
+struct Abstract {
+    bits: BddRelations,
+    system: System<Predicate>,
+    /// Of each rule: the block; none for the start and the end.
+    origins: Vec<Option<usize>>,
+}
+
+impl<'a> Refinement<'a> {
+    fn new(flat: &'a Flat<'a>, mut machine: Machine<'a>, blocks: Blocks, budget: Budget) -> Self {
+        let (store, valid) = blocks.initial(&mut machine);
+        let mut updates = FxHashMap::default();
+        for (i, name) in blocks.variables() {
+            let value = store.get(i);
+            if machine.terms.sort(value) == machine.terms.sort(name) {
+                updates.insert(name, value);
+            }
+        }
+        let guards = blocks::conjuncts(&machine.terms, valid);
+        let start = blocks.start;
+        let initial =
+            Block { from: start, to: start, edges: Vec::new(), guards, updates, inputs: Vec::new() };
+        let base = BddRelations::with_reserve(1, RESERVE, 1 << 24, 1 << 18);
+        Self {
+            predicates: vec![Vec::new(); blocks.places.len()],
+            known: vec![None; blocks.blocks.len() + 1],
+            relations: Relations::new(),
+            flat,
+            machine,
+            blocks,
+            initial,
+            base,
+            budget,
+            cycles: 0,
+        }
+    }
+
+    fn run(&mut self, limits: &Limits, progress: &mut (dyn FnMut(&Cycle) + Send)) -> Outcome {
+        loop {
+            match self.turn(limits, progress) {
+                Ok(None) => self.cycles += 1,
+                Ok(Some(outcome)) => return outcome,
+                Err(stop) => return Outcome::Unknown(stop),
+            }
+        }
+    }
+
+    fn turn(
+        &mut self,
+        limits: &Limits,
+        progress: &mut (dyn FnMut(&Cycle) + Send),
+    ) -> Result<Option<Outcome>, StopReason> {
+        self.budget.look().map_err(|reason| stop(&reason))?;
+        let program = self.abstract_program().map_err(|reason| stop(&reason))?;
+        let post = self.post_star(&program, limits)?;
+        let failed = self.failed();
+        let Some(path) = self.abstract_run(&program, &post, failed) else {
+            let beyond =
+                self.blocks.cuts.iter().any(|cut| self.reaches(&program, &post, Symbol(*cut as u32)));
+            return Ok(Some(if beyond { Outcome::Unknown(StopReason::Steps) } else { Outcome::Safe }));
+        };
+        progress(&Cycle {
+            cycles: self.cycles,
+            predicates: self.predicates.iter().map(Vec::len).sum(),
+            steps: path.len(),
+        });
+        let examined = Path { blocks: &self.blocks, path: &path };
+        match examined.examine(&mut self.machine, &self.budget).map_err(|reason| stop(&reason))? {
+            Feasibility::Real(stores, model) => {
+                let edges: Vec<u32> =
+                    path.iter().flat_map(|block| self.blocks.blocks[*block].edges.iter().copied()).collect();
+                let stores: Vec<_> = stores.iter().collect();
+                let trace = run::trace(self.flat, &self.machine.terms, &model, &edges, &stores);
+                let last = path.last().map_or(self.blocks.start, |block| self.blocks.blocks[*block].to);
+                let path = edges.iter().map(|edge| self.flat.edges[*edge as usize].edge).collect();
+                let target = self.blocks.errors[&last];
+                Ok(Some(Outcome::Unsafe { trace, path, target }))
+            }
+            Feasibility::Spurious(found) => {
+                let mut grown = false;
+                for (node, formulas) in found {
+                    for formula in formulas {
+                        grown |= self.track(node, formula);
+                    }
+                }
+                // Formulas that were cut short may rule out nothing.
+                if grown { Ok(None) } else { Err(StopReason::Steps) }
+            }
+        }
+    }
+
+    fn track(&mut self, node: NodeId, formula: Term) -> bool {
+        let not = self.machine.terms.not(formula);
+        let list = &mut self.predicates[node];
+        if formula == Terms::TRUE || formula == Terms::FALSE || list.contains(&formula) || list.contains(&not)
+        {
+            return false;
+        }
+        list.push(formula);
+        true
+    }
+
+    fn failed(&self) -> Symbol {
+        Symbol(self.blocks.places.len() as u32 + 1)
+    }
+
+    fn abstract_program(&mut self) -> Result<Abstract, Reason> {
+        let most = self.predicates.iter().map(Vec::len).max().unwrap_or(0);
+        let bits = self.base.companion(most);
+        let mut system: System<Predicate> = System::new();
+        system.state("p");
+        for node in 0..self.blocks.places.len() {
+            system.symbol(&format!("n{node}"));
+        }
+        let start = system.symbol("start");
+        let failed = system.symbol("failed");
+        let all: Vec<usize> = (0..most).collect();
+        let nothing = bits.store(&vec![false; most]);
+        let cleared = |relation: &Predicate, used: usize| {
+            (used..most).fold(relation.clone(), |relation, i| bits.and(&relation, &bits.not(&bits.next(i))))
+        };
+        let mut origins = Vec::new();
+        for at in 0..=self.blocks.blocks.len() {
+            let relation = self.relation(&bits, at)?;
+            let block = self.blocks.blocks.get(at);
+            let (from, to) = block.map_or((start, self.blocks.start), |b| (Symbol(b.from as u32), b.to));
+            let mut relation = cleared(&relation, self.predicates[to].len());
+            if block.is_none() {
+                relation = bits.and(&relation, &nothing);
+            }
+            let weight = bits.transition(&all, &relation);
+            if !bits.is_zero(&weight) {
+                system.add(CONTROL, from, CONTROL, Rhs::Swap(Symbol(to as u32)), weight);
+                origins.push(block.map(|_| at));
+            }
+        }
+        let end = bits.transition(&all, &bits.primed(&nothing));
+        for node in self.blocks.errors.keys() {
+            system.add(CONTROL, Symbol(*node as u32), CONTROL, Rhs::Swap(failed), end.clone());
+            origins.push(None);
+        }
+        Ok(Abstract { bits, system, origins })
+    }
+
+    /// The relation of a block: computed anew if there are more predicates at its ends.
+    fn relation(&mut self, bits: &BddRelations, at: usize) -> Result<Predicate, Reason> {
+        let block = self.blocks.blocks.get(at).unwrap_or(&self.initial);
+        let is_initial = at == self.blocks.blocks.len();
+        let before: &[Term] = if is_initial { &[] } else { &self.predicates[block.from] };
+        let after = &self.predicates[block.to];
+        let counts = (before.len(), after.len());
+        if let Some((with, relation)) = &self.known[at] {
+            if *with == counts {
+                return Ok(relation.clone());
+            }
+        }
+        let relation =
+            self.relations.of_block(&mut self.machine.terms, bits, block, (before, after), &self.budget)?;
+        self.known[at] = Some((counts, relation.clone()));
+        Ok(relation)
+    }
+
+    fn post_star(&self, program: &Abstract, limits: &Limits) -> Result<Saturated<Predicate>, StopReason> {
+        let d = &program.bits;
+        let start = Configuration { state: CONTROL, stack: vec![Symbol(self.blocks.places.len() as u32)] };
+        let seed = Automaton::of_configuration(&program.system, &start, Reading::Backward, &d.one());
+        let time = self.budget.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let limits = Limits { time, steps: None, memory: None, cancel: limits.cancel.clone() };
+        let options = Options { order: Order::Fifo, recording: Recording::Witnesses, limits };
+        let post =
+            solve(wherefore_pushdown::Direction::Post, d, &program.system, &seed, Method::Worklist, &options);
+        match post.stop {
+            _ if d.exhausted() => Err(StopReason::Memory),
+            StopReason::Complete => Ok(post),
+            stop => Err(stop),
+        }
+    }
+
+    fn query(&self, program: &Abstract, symbol: Symbol) -> Automaton<()> {
+        let goal = Configuration { state: CONTROL, stack: vec![symbol] };
+        Automaton::of_configuration(&program.system, &goal, Reading::Forward, &())
+    }
+
+    fn reaches(&self, program: &Abstract, post: &Saturated<Predicate>, symbol: Symbol) -> bool {
+        let query = self.query(program, symbol);
+        !program.bits.is_zero(&post.automaton.summary(&program.bits, &query))
+    }
+
+    /// The blocks of a shortest abstract run to a symbol, if there is one.
+    fn abstract_run(
+        &self,
+        program: &Abstract,
+        post: &Saturated<Predicate>,
+        symbol: Symbol,
+    ) -> Option<Vec<usize>> {
+        if !self.reaches(program, post, symbol) {
+            return None;
+        }
+        let query = self.query(program, symbol);
+        let witness = post.shortest_witness(&program.bits, &program.system, &query).ok()??;
+        Some(witness.rules.iter().filter_map(|RuleId(rule)| program.origins[*rule as usize]).collect())
+    }
+
+    fn answer(&self, outcome: Outcome) -> Answer {
+        let total = self.predicates.iter().map(Vec::len).sum();
+        let most = self.predicates.iter().map(Vec::len).max().unwrap_or(0);
+        let tracked = self.blocks.places.iter().zip(&self.predicates).filter(|(_, list)| !list.is_empty());
+        let terms = &self.machine.terms;
+        let tracked = tracked
+            .map(|(place, list)| {
+                let words = list.iter().map(|formula| terms.display(*formula).to_string()).collect();
+                (self.flat.node(*place), words)
+            })
+            .collect();
+        Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked }
+    }
+}
