@@ -7,7 +7,9 @@
 //!    predicates), edges as rules, `concrete` (runs with values).
 //!
 //! 3. [`interpolants`]: interpolants of formulas and of DAGs of counterexamples. [`cegar`]: abstraction refinement by them.
-//! 4. [`decide()`], [`race`]: one question to any of these, or to several at once.
+//! 4. For C, whose data are too large for diagrams: [`bounded`], [`smt_cegar`], over `symbolic` (programs as formulas);
+//!    [`decide_unbounded`] asks both.
+//! 5. [`decide()`], [`race`]: one question to any of these, or to several at once.
 //!
 //! # Soundness
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not supported, is
@@ -22,7 +24,9 @@ pub mod exact;
 pub mod interpolants;
 pub mod smt_cegar;
 mod symbolic;
+mod unbounded;
 mod verdict;
 
 pub use decide::{Decision, Way, decide, race};
+pub use unbounded::{Decided, Engine, Failure, decide_unbounded};
 pub use verdict::{CheckError, Verdict};

@@ -1,6 +1,9 @@
 //! Benchmarks and acceptance runs: `cargo xtask …`.
 
+mod accept;
 mod bench;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -22,10 +25,16 @@ enum Command {
         #[command(subcommand)]
         subject: bench::Subject,
     },
+    /// Check programs with known verdicts; `wherefore` must have been built with the same profile.
+    Accept(accept::AcceptArgs),
 }
 
-fn main() {
+fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Bench { subject } => bench::run(&subject),
+        Command::Bench { subject } => {
+            bench::run(&subject);
+            ExitCode::SUCCESS
+        }
+        Command::Accept(args) => accept::run(&args),
     }
 }

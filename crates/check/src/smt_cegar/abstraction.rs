@@ -117,7 +117,6 @@ impl Relations {
     ) -> Result<Predicate, Reason> {
         let mut possible = bits.constant(false);
         let mut assumptions = group.guards.clone();
-        // First without a blocking clause: most guards alone decide.
         for round in 0.. {
             self.questions += 1;
             budget.look()?;
@@ -135,7 +134,8 @@ impl Relations {
                         return Ok(bits.constant(true));
                     }
                     if round >= MOST_MODELS {
-                        return Ok(self.coarse(terms, bits, group));
+                        // Too many: the truth values after the block are open.
+                        return Ok(bits.constant(true));
                     }
                     let values =
                         terms.evaluate_all(&group.bits.iter().map(|b| b.term).collect::<Vec<_>>(), &model);
@@ -154,11 +154,6 @@ impl Relations {
             }
         }
         unreachable!("the loop returns")
-    }
-
-    /// What is known of a group that is too large to enumerate: each truth value after the block by itself is open.
-    fn coarse(&self, _: &mut Terms, bits: &BddRelations, _: &Group) -> Predicate {
-        bits.constant(true)
     }
 }
 

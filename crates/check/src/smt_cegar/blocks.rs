@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use wherefore_smt::{Sort, Term, Terms};
+use wherefore_smt::{Term, Terms};
 
-use crate::symbolic::{Flat, Machine, PlaceId, Store};
+use crate::symbolic::{Machine, PlaceId, Store};
 
 /// A node: a place where blocks start or end.
 pub(super) type NodeId = usize;
@@ -174,19 +174,9 @@ pub(super) fn conjuncts(terms: &Terms, term: Term) -> Vec<Term> {
     }
 }
 
-/// Whether a sort can be compared.
-pub(super) fn is_single(terms: &Terms, term: Term) -> bool {
-    !matches!(terms.sort(term), Sort::Array { .. })
-}
-
 impl Block {
     /// A formula about the store after the block, as one about the store before it.
     pub fn before(&self, terms: &mut Terms, formula: Term) -> Term {
         terms.substitute(formula, &self.updates)
     }
-}
-
-/// What a flat program is made of, for messages.
-pub(super) fn describe(flat: &Flat<'_>, blocks: &Blocks) -> String {
-    format!("{} places, {} nodes, {} blocks", flat.places.len(), blocks.places.len(), blocks.blocks.len())
 }

@@ -11,6 +11,6 @@ pub(crate) mod nesting;
 pub(crate) mod run;
 pub(crate) mod store;
 
-pub(crate) use flat::{Flat, FlatEdge, Move, PlaceId};
+pub(crate) use flat::{Flat, PlaceId};
 pub(crate) use machine::Machine;
 pub(crate) use store::Store;

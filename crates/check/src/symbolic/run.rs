@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wherefore_program::{EdgeRef, Frame, State, Step, Trace, Type, Variable};
 use wherefore_smt::{Model, Term, Terms, Value};
 
-use super::flat::{Flat, Move, PlaceId};
+use super::flat::{Flat, PlaceId};
 use super::store::Store;
 
 /// The run along some edges; `stores` are those before the first edge and after each.
@@ -86,9 +86,4 @@ fn cells_of(variable: &Variable, value: Option<&Value>) -> Vec<u64> {
         Some(array) => (0..count as u64).map(|i| array.element(i).unwrap_or(0)).collect(),
         None => vec![0; count],
     }
-}
-
-/// Whether an edge enters a call.
-pub(crate) fn enters(flat: &Flat<'_>, edge: u32) -> bool {
-    matches!(flat.edges[edge as usize].kind, Move::Enter(_))
 }

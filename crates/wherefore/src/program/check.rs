@@ -8,11 +8,12 @@ use serde::Serialize;
 use wherefore_check::cegar::{self, Cegar, CegarOptions, Drawing, PointPredicates};
 use wherefore_check::exact::{Checker, Search};
 use wherefore_check::interpolants::Heuristic;
-use wherefore_check::{CheckError, Decision, Way, decide, race};
+use wherefore_check::{CheckError, Decision, Way, decide, decide_unbounded, race};
 use wherefore_program::Program;
 
+use super::c;
 use super::progress::LiveLine;
-use super::run::{RunStep, steps};
+use super::run::{RunStep, c_steps, steps};
 use super::{Place, ProgramArgs, Stats, Subject, Word, because, print, render, unsupported};
 use crate::exit::{CliError, Exit};
 
@@ -43,10 +44,12 @@ pub struct CheckArgs {
 enum Engine {
     /// Exact checking and refinement side by side; the first verdict counts.
     Auto,
-    /// Decision diagrams over all of the data.
+    /// Decision diagrams over all of the data; not for C.
     Exact,
     /// Abstraction refinement by interpolants.
     Cegar,
+    /// All runs with a bounded number of turns of each loop; for C.
+    Bounded,
 }
 
 fn heuristic_parser() -> impl TypedValueParser<Value = Heuristic> {
@@ -89,6 +92,12 @@ pub struct Answer {
     pub shortest: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refinement: Option<Refinement>,
+    /// No run fails within so many turns of each loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<usize>,
+    /// What the answer rests on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
     pub stats: Stats,
 }
 
@@ -153,13 +162,77 @@ impl Answer {
             trace: Vec::new(),
             shortest: None,
             refinement: None,
+            bound: None,
+            assumptions: Vec::new(),
             stats: Stats::of(subject, (0, 0, 0)),
         };
+        if subject.rest.is_some() {
+            answer.fill_c(args, subject);
+            return answer;
+        }
         match args.decide(subject) {
             Ok(decision) => answer.fill(args, subject, &decision),
             Err(error) => answer.reason = Some(unsupported(program, &error)),
         }
         answer
+    }
+
+    /// The answer about a C program.
+    fn fill_c(&mut self, args: &CheckArgs, subject: &Subject) {
+        let (program, targets) = (&subject.program, &subject.targets);
+        let engine = match args.engine {
+            Engine::Auto if args.asks_for_refinement() => wherefore_check::Engine::Refinement,
+            Engine::Auto => wherefore_check::Engine::Auto,
+            Engine::Cegar => wherefore_check::Engine::Refinement,
+            Engine::Bounded => wherefore_check::Engine::Bounded,
+            Engine::Exact => {
+                self.reason = Some("exact checking is for programs over finite data, not for C".to_owned());
+                return;
+            }
+        };
+        let live = LiveLine::new();
+        let limits = args.program.options().limits;
+        let decided = decide_unbounded(program, targets, engine, &limits, move |cycle| live.show_path(cycle));
+        (self.verdict, self.reason) = Word::of(decided.verdict);
+        if !decided.reasons.is_empty() {
+            self.reason = Some(decided.reasons.join("; "));
+        }
+        self.engine = match decided.engine {
+            wherefore_check::Engine::Bounded => Some("bounded"),
+            wherefore_check::Engine::Refinement => Some("cegar"),
+            wherefore_check::Engine::Auto => None,
+        };
+        for (i, site) in targets.iter().enumerate() {
+            let failed = decided.failure.as_ref().is_some_and(|failure| failure.target == i);
+            let verdict = match self.verdict {
+                Word::Unsafe if !failed => Word::Unknown,
+                verdict => verdict,
+            };
+            self.targets.push(Target { place: Place::of(program, site), verdict });
+        }
+        if let Some(failure) = &decided.failure {
+            self.error = targets.get(failure.target).map(|site| Place::of(program, site));
+            self.trace = c_steps(program, &failure.trace);
+        }
+        self.bound = decided.bound;
+        if decided.engine == wherefore_check::Engine::Refinement {
+            self.refinement = Some(Refinement {
+                heuristic: Heuristic::AssumeSkip.name(),
+                cycles: decided.cycles,
+                predicates: decided.predicates.0,
+                most_predicates: decided.predicates.1,
+                abstracted_rules: 0,
+                points: args.explain_abstraction.then(|| {
+                    let tracked = decided.tracked.iter();
+                    tracked.map(|(node, predicates)| Tracked::at(program, *node, predicates)).collect()
+                }),
+            });
+        }
+        if let Some(rest) = &subject.rest {
+            self.assumptions =
+                rest.assumptions.iter().map(|assumption| c::words(program, assumption)).collect();
+        }
+        self.stats = Stats::of(subject, (0, 0, 0));
     }
 
     fn fill(&mut self, args: &CheckArgs, subject: &Subject, decision: &Decision) {
@@ -241,6 +314,17 @@ impl Tracked {
     }
 }
 
+impl Tracked {
+    fn at(program: &Program, node: wherefore_program::Node, predicates: &[String]) -> Self {
+        Self {
+            line: program.line(node).unwrap_or_default(),
+            procedure: program.procedure(node.procedure).name.clone(),
+            place: "before",
+            predicates: predicates.to_vec(),
+        }
+    }
+}
+
 impl CheckArgs {
     fn decide(&self, subject: &Subject) -> Result<Decision, CheckError> {
         let (program, targets) = (&subject.program, &subject.targets);
@@ -250,10 +334,10 @@ impl CheckArgs {
             Engine::Auto if options.search == Search::Forwards => {
                 return race(program, targets, &options.limits);
             }
-            Engine::Auto | Engine::Exact => Way::Exact(options.search),
+            Engine::Auto | Engine::Exact | Engine::Bounded => Way::Exact(options.search),
             Engine::Cegar => Way::Refinement(self.heuristic.unwrap_or_default()),
         };
-        let mut live = LiveLine::new();
+        let live = LiveLine::new();
         decide(program, targets, way, &options.limits, &mut |cycle| live.show(cycle))
     }
 

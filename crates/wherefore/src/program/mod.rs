@@ -1,5 +1,6 @@
 //! `wherefore check FILE` and `wherefore project FILE`: questions to programs.
 
+mod c;
 pub mod check;
 mod progress;
 pub mod project;
@@ -20,12 +21,17 @@ use wherefore_pushdown::StopReason;
 
 use crate::exit::{CliError, Exit, print};
 use crate::limits::LimitArgs;
+use c::{CArgs, Rest};
 
 /// What all questions to programs have in common.
 #[derive(Args)]
 pub struct ProgramArgs {
-    /// The program: a Boolean program (.bp) or a Remopla file (.rem); docs/languages.md says what is read.
+    /// The program: C (.c, .i, or a task .yml), a Boolean program (.bp) or a Remopla file (.rem).
     file: PathBuf,
+
+    /// Further files of a C program.
+    #[arg(value_name = "FILES")]
+    more: Vec<PathBuf>,
 
     /// The procedure where execution starts, instead of `main` or what FILE names.
     #[arg(long, value_name = "NAME")]
@@ -49,6 +55,9 @@ pub struct ProgramArgs {
 
     #[command(flatten)]
     limits: LimitArgs,
+
+    #[command(flatten)]
+    c: CArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -69,6 +78,8 @@ enum ExtraCheck {
 pub struct Subject {
     pub program: Arc<Program>,
     pub targets: Vec<ErrorSite>,
+    /// What a C program has beside.
+    pub rest: Option<Rest>,
     pub begin: Instant,
 }
 
@@ -81,17 +92,23 @@ impl ProgramArgs {
         } else {
             format!("{}: unknown, because {reason}\n", self.name())
         });
-        let mut program = load(&self.file, self.entry.as_deref())?;
+        let question = |message: String| CliError::Question { file: self.name(), message };
+        let (mut program, rest) = if CArgs::applies_to(&self.file) {
+            let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
+            let (program, rest) = self.c.load(&files, self.entry.as_deref())?;
+            (program, Some(rest))
+        } else {
+            if let Some(other) = self.more.first() {
+                return Err(question(format!("`{}` is one file too many", other.display())));
+            }
+            (load(&self.file, self.entry.as_deref())?, None)
+        };
         if let Some(ExtraCheck::Bounds) = self.check {
             program = program.with_bounds_checks();
         }
         let choice = self.label.clone().map_or(TargetChoice::Default, TargetChoice::Label);
-        let question = |error: wherefore_program::ProgramError| CliError::Question {
-            file: self.name(),
-            message: error.to_string(),
-        };
-        let targets = program.targets(&choice).map_err(question)?;
-        Ok(Subject { program: Arc::new(program), targets, begin })
+        let targets = program.targets(&choice).map_err(|error| question(error.to_string()))?;
+        Ok(Subject { program: Arc::new(program), targets, rest, begin })
     }
 
     fn name(&self) -> String {

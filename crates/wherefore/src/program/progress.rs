@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write, stderr};
 
 use wherefore_check::cegar::Cycle;
+use wherefore_check::smt_cegar;
 
 /// Shows each cycle, one line each, on standard error if that is a terminal.
 pub struct LiveLine {
@@ -15,8 +16,19 @@ impl LiveLine {
         Self { is_terminal: stderr().is_terminal() }
     }
 
+    /// Shows a cycle of refinement of a C program.
+    pub fn show_path(&self, cycle: &smt_cegar::Cycle) {
+        if self.is_terminal {
+            let smt_cegar::Cycle { cycles, predicates, steps } = cycle;
+            let _ = writeln!(
+                stderr(),
+                "cycle {cycles}: {predicates} predicates; a counterexample of {steps} blocks"
+            );
+        }
+    }
+
     /// Shows a cycle.
-    pub fn show(&mut self, cycle: &Cycle) {
+    pub fn show(&self, cycle: &Cycle) {
         if self.is_terminal {
             let _ = writeln!(stderr(), "{}", words(cycle));
         }

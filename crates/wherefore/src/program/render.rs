@@ -56,6 +56,15 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
     if let Some(refinement) = &answer.refinement {
         abstraction(&mut out, refinement);
     }
+    if let (Word::Safe, Some(bound)) = (answer.verdict, answer.bound) {
+        let _ = writeln!(out, "every run ends within {bound} turns of each loop");
+    }
+    if !answer.assumptions.is_empty() {
+        let _ = writeln!(out, "\nassuming that:");
+        for assumption in &answer.assumptions {
+            let _ = writeln!(out, "  {assumption}");
+        }
+    }
     out
 }
 

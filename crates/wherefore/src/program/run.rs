@@ -1,9 +1,9 @@
 //! A failing run in the words of the source.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wherefore_check::exact::visible_values;
-use wherefore_program::{LocationKind, Program, Trace};
+use wherefore_program::{LocationKind, ProcedureId, Program, State, Trace};
 
 /// One state of a run: a statement that is about to be executed, and the values before it.
 #[derive(Clone, Debug, Serialize)]
@@ -15,6 +15,30 @@ pub struct RunStep {
     /// How many calls are open.
     pub depth: usize,
     pub values: BTreeMap<String, String>,
+}
+
+/// Arrays with more cells than this are not shown.
+const MOST_CELLS: usize = 8;
+
+/// The states of a run of a C program: without what comes before `main`, and one for each statement.
+pub fn c_steps(program: &Program, trace: &Trace) -> Vec<RunStep> {
+    let mut shown: Vec<RunStep> = Vec::new();
+    for mut step in steps(program, trace) {
+        if step.depth == 1 {
+            continue;
+        }
+        step.depth -= 1;
+        // One statement of C can be several steps.
+        let same = |last: &&mut RunStep| {
+            (last.line, last.depth, &last.text, &last.procedure)
+                == (step.line, step.depth, &step.text, &step.procedure)
+        };
+        match shown.last_mut().filter(same) {
+            Some(last) => last.values = step.values,
+            None => shown.push(step),
+        }
+    }
+    shown
 }
 
 /// The states of a run, the failing statement last.
@@ -35,8 +59,18 @@ pub fn steps(program: &Program, trace: &Trace) -> Vec<RunStep> {
             procedure: program.procedure(node.procedure).name.clone(),
             text: text.to_owned(),
             depth: state.stack.len(),
-            values: visible_values(program, state).into_iter().collect(),
+            values: values(program, node.procedure, state),
         });
     }
     steps
+}
+
+fn values(program: &Program, procedure: ProcedureId, state: &State) -> BTreeMap<String, String> {
+    let locals = program.procedure(procedure).variables.iter();
+    let large: BTreeSet<&str> = (program.globals.iter().chain(locals))
+        .filter(|variable| variable.ty.cell_count() > MOST_CELLS)
+        .map(|variable| variable.name.as_str())
+        .collect();
+    let small = |(name, _): &(String, String)| !large.contains(name.split('[').next().unwrap_or(name));
+    visible_values(program, state).into_iter().filter(small).collect()
 }

@@ -1,0 +1,213 @@
+//! `cargo xtask accept DIR`: programs with known verdicts, each with its own limits; a wrong verdict is a failure.
+//!
+//! `DIR/index.csv` lists the programs: `path`, `family`, `verdict` (safe or unsafe), `property` (`reach-error(f)`, `reach-error`,
+//! `ERROR-label`, `assert`), `entry` and `data_model`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+
+/// What to run.
+#[derive(Args)]
+pub struct AcceptArgs {
+    /// A folder with an index of programs.
+    folder: PathBuf,
+
+    /// Seconds for each program.
+    #[arg(long, default_value_t = 60)]
+    timeout: u64,
+
+    /// Programs at a time.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+
+    /// Take only every N-th program of the index.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    every: usize,
+
+    /// Take only programs whose path contains this.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+
+    /// Hand these to `wherefore check` as well.
+    #[arg(last = true)]
+    options: Vec<String>,
+}
+
+/// A line of the index.
+struct Task {
+    path: String,
+    family: String,
+    verdict: String,
+    property: String,
+    entry: String,
+    data_model: String,
+}
+
+struct Answer {
+    verdict: String,
+    reason: String,
+    seconds: f64,
+    replayed: Option<String>,
+}
+
+/// Runs all programs and prints a table by family; fails if a verdict is wrong.
+pub fn run(args: &AcceptArgs) -> ExitCode {
+    let tasks = match read(&args.folder.join("index.csv")) {
+        Ok(tasks) => tasks,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    let chosen = |task: &Task| args.only.as_ref().is_none_or(|text| task.path.contains(text.as_str()));
+    let tasks: Vec<Task> = tasks.into_iter().filter(chosen).step_by(args.every.max(1)).collect();
+    let next = AtomicUsize::new(0);
+    let answers: Mutex<BTreeMap<usize, Answer>> = Mutex::default();
+    let begin = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..args.jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(task) = tasks.get(at) else { break };
+                    let answer = check(args, task);
+                    report(task, &answer);
+                    answers.lock().expect("no thread panics").insert(at, answer);
+                }
+            });
+        }
+    });
+    let answers = answers.into_inner().expect("no thread panics");
+    summary(&tasks, &answers, begin.elapsed().as_secs_f64())
+}
+
+fn read(path: &Path) -> Result<Vec<Task>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    let column =
+        |name: &str| head.iter().position(|other| *other == name).ok_or(format!("no column `{name}`"));
+    let columns = ["path", "family", "verdict", "property", "entry", "data_model"];
+    let columns: Vec<usize> = columns.into_iter().map(column).collect::<Result<_, _>>()?;
+    let task = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let cell = |i: usize| cells.get(columns[i]).copied().unwrap_or_default().to_owned();
+        let data_model = cell(5).trim_end_matches('?').to_lowercase();
+        Task {
+            path: cell(0),
+            family: cell(1),
+            verdict: cell(2),
+            property: cell(3),
+            entry: cell(4),
+            data_model,
+        }
+    };
+    Ok(lines.filter(|line| !line.is_empty()).map(task).collect())
+}
+
+fn check(args: &AcceptArgs, task: &Task) -> Answer {
+    let me = std::env::current_exe().expect("this program has a name");
+    let binary = me.with_file_name("wherefore");
+    let mut command = Command::new(binary);
+    command.arg("check").arg(args.folder.join(&task.path)).arg("--json");
+    command.args(["--timeout", &args.timeout.to_string()]);
+    if !task.data_model.is_empty() {
+        command.args(["--data-model", &task.data_model]);
+    }
+    if !task.entry.is_empty() {
+        command.args(["--entry", &task.entry]);
+    }
+    match task.property.as_str() {
+        "assert" => drop(command.arg("--assertions")),
+        "ERROR-label" => drop(command.args(["--error-label", "ERROR", "--error-label", "error"])),
+        "reach-error" => {
+            command.args(["--error-function", "reach_error", "--error-function", "__VERIFIER_error"]);
+        }
+        property => {
+            let function = property.trim_start_matches("reach-error(").trim_end_matches(')');
+            command.args(["--error-function", function]);
+        }
+    }
+    command.args(&args.options);
+    let begin = Instant::now();
+    let output = command.output().expect("`wherefore` was built beside this program");
+    let seconds = begin.elapsed().as_secs_f64();
+    let text = String::from_utf8_lossy(&output.stdout);
+    match serde_json::from_str::<serde_json::Value>(&text) {
+        Ok(answer) => Answer {
+            verdict: answer["verdict"].as_str().unwrap_or("unknown").to_owned(),
+            reason: answer["reason"].as_str().unwrap_or_default().to_owned(),
+            seconds,
+            replayed: answer["replay"]["outcome"].as_str().map(str::to_owned),
+        },
+        Err(_) => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let what = if output.status.code() == Some(2) { "refused" } else { "crashed" };
+            let reason = errors.lines().next().unwrap_or_default().to_owned();
+            Answer { verdict: what.to_owned(), reason, seconds, replayed: None }
+        }
+    }
+}
+
+fn is_wrong(task: &Task, answer: &Answer) -> bool {
+    ["safe", "unsafe"].contains(&answer.verdict.as_str()) && answer.verdict != task.verdict
+}
+
+fn report(task: &Task, answer: &Answer) {
+    let mark = if is_wrong(task, answer) { "WRONG " } else { "" };
+    let replayed = answer.replayed.as_ref().map_or(String::new(), |replay| format!(" [{replay}]"));
+    println!(
+        "{mark}{} is {}: {} in {:.2} s{replayed} {}",
+        task.path, task.verdict, answer.verdict, answer.seconds, answer.reason
+    );
+}
+
+fn summary(tasks: &[Task], answers: &BTreeMap<usize, Answer>, seconds: f64) -> ExitCode {
+    #[derive(Default)]
+    struct Row {
+        safe: [usize; 2],
+        unsafe_: [usize; 2],
+        wrong: usize,
+        seconds: f64,
+    }
+    let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, answer) in answers {
+        let task = &tasks[*at];
+        for family in [task.family.as_str(), "~ all"] {
+            let row = rows.entry(family).or_default();
+            let counts = if task.verdict == "safe" { &mut row.safe } else { &mut row.unsafe_ };
+            counts[1] += 1;
+            counts[0] += usize::from(answer.verdict == task.verdict);
+            row.wrong += usize::from(is_wrong(task, answer));
+            row.seconds += answer.seconds;
+        }
+        if !["safe", "unsafe"].contains(&answer.verdict.as_str()) {
+            let reason = answer.reason.split(';').next().unwrap_or_default();
+            let reason = if answer.verdict == "refused" { "refused by the front end" } else { reason };
+            *reasons.entry(format!("{}: {reason}", answer.verdict)).or_default() += 1;
+        }
+    }
+    println!("\n| family | proofs | bugs | wrong | seconds |\n| --- | ---: | ---: | ---: | ---: |");
+    for (family, row) in &rows {
+        let [safe, all_safe] = row.safe;
+        let [failing, all_failing] = row.unsafe_;
+        println!(
+            "| {family} | {safe} of {all_safe} | {failing} of {all_failing} | {} | {:.0} |",
+            row.wrong, row.seconds
+        );
+    }
+    println!("\nwithout a verdict:");
+    for (reason, count) in &reasons {
+        println!("  {count:4}  {reason}");
+    }
+    let wrong = rows.get("~ all").map_or(0, |row| row.wrong);
+    println!("\n{} programs in {seconds:.0} s, {wrong} wrong verdicts", answers.len());
+    if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
