@@ -280,8 +280,10 @@ mod random {
         prop_oneof![
             (-3_i64..200).prop_map(|value| format!("({value})")),
             any::<u32>().prop_map(|value| format!("{value}u")),
-            any::<i64>().prop_map(|value| format!("({value}ll + 0)").replace("-9223372036854775808ll", "0ll")),
-            prop_oneof![Just("'a'"), Just("0x7fffffff"), Just("0xffffffff"), Just("077")].prop_map(str::to_owned),
+            any::<i64>()
+                .prop_map(|value| format!("({value}ll + 0)").replace("-9223372036854775808ll", "0ll")),
+            prop_oneof![Just("'a'"), Just("0x7fffffff"), Just("0xffffffff"), Just("077")]
+                .prop_map(str::to_owned),
         ]
     }
 
@@ -331,8 +333,9 @@ mod random {
                 (expression(), block.clone(), block.clone())
                     .prop_map(|(c, a, b)| format!("if ({c}) {{ {a} }} else {{ {b} }}")),
                 (1..4, block.clone()).prop_map(|(n, a)| format!("for (int i = 0; i < {n}; i++) {{ {a} }}")),
-                (expression(), block.clone(), block)
-                    .prop_map(|(e, a, b)| format!("switch ({e} & 3) {{ case 0: {a} break; case 2: {b} default: v4++; }}")),
+                (expression(), block.clone(), block).prop_map(|(e, a, b)| format!(
+                    "switch ({e} & 3) {{ case 0: {a} break; case 2: {b} default: v4++; }}"
+                )),
             ]
         })
     }

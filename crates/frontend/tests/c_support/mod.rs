@@ -74,7 +74,8 @@ pub fn compare(name: &str, text: &str) {
     fs::write(&file, text).expect("the program is written");
     let expected = compiled(&folder, &file, RESULTS);
     let options = Options { data_model: DataModel::Lp64, ..Options::default() };
-    let translation = translate(&[file], &options).unwrap_or_else(|error| panic!("{name}: {}", error.render()));
+    let translation =
+        translate(&[file], &options).unwrap_or_else(|error| panic!("{name}: {}", error.render()));
     let found = interpreted(&translation);
     assert_eq!(found, expected, "{name}\n{text}\n{}", translation.program.listing());
     let _ = fs::remove_dir_all(folder);

@@ -312,6 +312,9 @@ impl Lower<'_, '_> {
     }
 
     pub(crate) fn note_float(&mut self, span: Span) {
-        self.cx.assume("floating-point numbers have any value (over-approximation)", Some(span));
+        self.cx.assume(
+            "floating-point numbers and integers of 128 bits have any value (over-approximation)",
+            Some(span),
+        );
     }
 }

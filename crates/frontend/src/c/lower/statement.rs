@@ -470,11 +470,15 @@ impl Lower<'_, '_> {
         let Some(Storage::Memory(Base::Variable(variable))) = self.cx.storages.get(&id).cloned() else {
             return Err(Problem::unsupported(span, "this array is"));
         };
-        let length = self.object(length)?;
-        let length = self.read(&length, span)?;
-        let pointer = self.cx.pointer();
-        let size = Expr::constant(self.cx.tree.types.size(element).unwrap_or(1), pointer);
-        let size = Expr::binary(BinaryOp::Mul, length, size);
+        let mut size = self.object(length).and_then(|length| self.read(&length, span))?;
+        let mut element = element.clone();
+        while let CType::Array(inner, Length::Variable(length)) = element.clone() {
+            let length = self.object(ObjectId(length)).and_then(|length| self.read(&length, span))?;
+            size = Expr::binary(BinaryOp::Mul, size, length);
+            element = (*inner).clone();
+        }
+        let bytes = self.cx.tree.types.size(&element).unwrap_or(1);
+        let size = Expr::binary(BinaryOp::Mul, size, Expr::constant(bytes, self.cx.pointer()));
         self.allocate_fresh(variable.into(), size, span);
         Ok(())
     }

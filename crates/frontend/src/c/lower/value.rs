@@ -22,7 +22,9 @@ pub(crate) fn resize(value: Expr, signed: bool, to: Scalar) -> Expr {
         }
         ExprKind::Choice { below: None } if width <= from => Expr::choice(to),
         // Bits that were only added are cut again.
-        ExprKind::ZeroExtend(inner) | ExprKind::SignExtend(inner) if inner.ty == to && width <= from => *inner,
+        ExprKind::ZeroExtend(inner) | ExprKind::SignExtend(inner) if inner.ty == to && width <= from => {
+            *inner
+        }
         // A truth value has zeros in front whatever its signedness.
         ExprKind::ZeroExtend(inner) if inner.ty == Scalar::Bool && width > 1 => inner.zero_extend(width),
         _ if signed && width > from => Expr { kind: ExprKind::SignExtend(Box::new(value)), ty: to },
