@@ -404,24 +404,13 @@ impl Lower<'_, '_> {
             return self.havoc(place, span);
         }
         let Place::Memory { class, address, ty, .. } = place else { return Ok(()) };
-        let cells = self.cx.cells(*class, span);
         let size = self.cx.tree.types.size(ty).unwrap_or(0);
-        let count = size / cells.size;
-        let cell = |address: Expr| Target { variable: cells.variable, indices: vec![address] };
-        if count <= 64 {
-            let targets = (0..count).map(|i| cell(plus(address.clone(), i * cells.size))).collect();
-            self.body.step(span, LocationKind::Statement, Operation::Havoc(targets));
-            return Ok(());
-        }
-        self.each(
-            address.clone(),
-            plus(address.clone(), count * cells.size),
-            cells.size,
-            span,
-            |lower, at| {
-                lower.body.step(span, LocationKind::Statement, Operation::Havoc(vec![cell(at)]));
-            },
-        );
+        self.each_cell(*class, address, size, span, |lower, cells| {
+            let targets: Vec<Target> = cells.into_iter().map(|(target, _)| target).collect();
+            for chunk in targets.chunks(super::initial::CHUNK) {
+                lower.body.step(span, LocationKind::Statement, Operation::Havoc(chunk.to_vec()));
+            }
+        });
         Ok(())
     }
 
