@@ -61,26 +61,26 @@ pub(crate) struct LineTable {
     text: String,
     names: Vec<String>,
     lines: Vec<Line>,
-    /// What the parsed text has more, in its own offsets.
-    added: Vec<(usize, usize)>,
+    /// What the parsed text has more, in its own offsets: where, how many bytes, and how many before.
+    added: Vec<(usize, usize, usize)>,
 }
 
 impl LineTable {
     /// Takes note of what was added to the text before it was parsed.
     pub(crate) fn with_added(mut self, added: Vec<(usize, usize)>) -> Self {
-        self.added = added;
+        let mut shift = 0;
+        for (at, length) in added {
+            self.added.push((at, length, shift));
+            shift += length;
+        }
         self
     }
 
     /// The place in the text of a place in what was parsed.
     fn original(&self, offset: usize) -> usize {
-        let mut shift = 0;
-        for (at, length) in &self.added {
-            if *at >= offset {
-                break;
-            }
-            shift += (*length).min(offset - at);
-        }
+        let before = self.added.partition_point(|(at, _, _)| *at < offset);
+        let Some((at, length, shift)) = before.checked_sub(1).map(|i| self.added[i]) else { return offset };
+        let shift = shift + length.min(offset - at);
         offset - shift
     }
 

@@ -89,19 +89,21 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             }
             _ => {}
         }
-        if previous == ":" && is_word(before) && earlier != "case" && depth > 0 && starts_declaration(token) {
+        if previous == ":" && depth > 0 && starts_declaration(token) {
             insertions.push((start, ";"));
         }
         (earlier, before, previous) = (before, previous, token);
     }
-    let mut added = Vec::new();
-    let mut text = String::from_utf8(out).unwrap_or_else(|_| text.to_owned());
+    let blanked = String::from_utf8(out).unwrap_or_else(|_| text.to_owned());
     insertions.sort_by_key(|(at, _)| *at);
+    let (mut text, mut added, mut done) = (String::with_capacity(blanked.len()), Vec::new(), 0);
     for (at, word) in insertions {
-        let shift: usize = added.iter().map(|(_, length)| *length).sum();
-        text.insert_str(at + shift, word);
-        added.push((at + shift, word.len()));
+        text.push_str(&blanked[done..at]);
+        added.push((text.len(), word.len()));
+        text.push_str(word);
+        done = at;
     }
+    text.push_str(&blanked[done..]);
     Rewritten { text, added }
 }
 
@@ -148,10 +150,6 @@ fn blank(out: &mut [u8], start: usize, end: usize) {
             *byte = b' ';
         }
     }
-}
-
-fn is_word(token: &str) -> bool {
-    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && token != "default"
 }
 
 fn starts_declaration(token: &str) -> bool {
@@ -294,6 +292,7 @@ mod tests {
     #[test]
     fn declarations_behind_labels_get_an_empty_statement() {
         assert_eq!(text("{ l: int x; }"), "{ l: ;int x; }");
+        assert_eq!(text("{ case 1: int x; }"), "{ case 1: ;int x; }");
         assert_eq!(text("{ x = a ? b : c; }"), "{ x = a ? b : c; }");
         assert_eq!(text("struct s { int a : 3; };"), "struct s { int a : 3; };");
     }
