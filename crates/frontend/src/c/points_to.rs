@@ -437,8 +437,12 @@ impl Classes {
                 if !models::is_harmless(name) {
                     for (value, argument) in values.iter().zip(arguments) {
                         if let Some(to) = argument.ty.pointee() {
-                            class = self.join(class, *value);
-                            self.touch(tree, (class, 0), to);
+                            self.touch(tree, (*value, 0), to);
+                            // A pointer that is returned may point anywhere into any of them.
+                            if term.ty.is_pointer() {
+                                class = self.join(class, *value);
+                                self.moved(class, 1);
+                            }
                             self.touch_argument(tree, argument);
                         }
                     }
