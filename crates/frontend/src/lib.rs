@@ -4,7 +4,7 @@
 //! 1. [`load()`]: a program from a file; [`Language`] says which languages there are, [`LoadError`] what can be wrong.
 //! 2. [`boolean`]: Boolean programs.
 //! 3. [`remopla`]: Moped's language.
-//! 4. [`c`]: C.
+//! 4. [`mod@c`] reads C; start at [`c::translate`].
 //! 5. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and [`pds::PdsFile`].
 
 pub mod boolean;

@@ -246,6 +246,50 @@ int main(void) {
   arr[next()] += 10; arr[next()] -= 5; result[6] = arr[0] * 100 + arr[1]; result[7] = idx; int *p = arr; *p++ *= 2; *++p += 1; result[8] = arr[0] + arr[2]; p += 1; p -= 2; result[9] = *p; (*p)--; result[10] = arr[1]; int x = 3; x += x++ * 0 + 2; c ^= c; result[11] = c; short h = 1; h -= 70000; result[12] = h;
   return 0;
 }";
+    fields_are_reached_two_ways: "
+struct in { int a, b; }; struct out { int k; struct in one; struct in many[2]; long tail; }; struct head { int k; };
+void bump(int *p) { *p += 5; } void both(struct in *p) { p->a++; p->b--; }
+#define OUTER(p) ((struct out *)((char *)(p) - __builtin_offsetof(struct out, one)))
+int main(void) {
+  struct out x = {1, {2, 3}, {{4, 5}, {6, 7}}, 8}, y = x; bump(&x.one.b); both(&x.many[1]); both(&x.one); result[0] = x.one.a * 100 + x.one.b; result[1] = x.many[1].a * 10 + x.many[1].b;
+  struct out *p = &x; p->many[0] = p->one; result[2] = p->many[0].b; struct head *h = (struct head *)p; h->k = 42; result[3] = x.k; int *q = &p->one.a; q[1] = 77; result[4] = x.one.b; struct in *i = &y.one; result[5] = OUTER(i)->tail + OUTER(i)->k;
+  struct in *w = y.many; w++; w->b = 9; result[6] = y.many[1].b; w[-1] = *w; result[7] = y.many[0].b; y = *p; result[8] = y.one.b; unsigned char *bytes = (unsigned char *)&x.k; result[9] = bytes[0] + bytes[1];
+  return 0;
+}";
+    fields_apart_stay_apart: "
+#include <stdlib.h>
+struct item { char kind; short count; long key; struct item *next; int data[3]; };
+struct item *make(long key, struct item *next) { struct item *i = malloc(sizeof *i); i->kind = key; i->count = key * 3; i->key = key; i->next = next; for (int j = 0; j < 3; j++) i->data[j] = key + j; return i; }
+struct pair { int *first; char *second; }; void set(struct pair *p, int *f, char *s) { p->first = f; p->second = s; }
+int main(void) {
+  struct item *list = 0; for (long k = 1; k < 5; k++) list = make(k, list); long sum = 0; for (struct item *i = list; i; i = i->next) { sum = sum * 7 + i->key + i->count * i->kind; i->data[i->key % 3] = 0; } result[0] = sum;
+  result[1] = list->next->data[0] * 100 + list->next->data[1] * 10 + list->next->data[2]; struct item copy = *list; copy.next = list->next->next; result[2] = copy.next->key; struct item pool[3] = {[1] = {.key = 5, .data = {1, 2}}}; struct item *q = pool; q++; q->count = 7; result[3] = pool[1].count + pool[1].data[1] + pool[2].key;
+  int n = 3; char c = 'x'; struct pair p, *pp = &p; set(pp, &n, &c); *pp->first += 4; (*p.second)++; result[4] = n; result[5] = c; struct pair table[2]; set(&table[1], &n, &c); *table[1].first = 1; result[6] = n; struct item *zero = calloc(2, sizeof *zero); result[7] = zero[1].key + zero[1].data[2] + zero[0].kind;
+  return 0;
+}";
+    designators_continue_where_they_left: "
+struct d { int a; struct { int x, y[3], z; } in; int b; }; struct d one = {.in.y[1] = 5, 6, 7, 8}, two = {1, .in = {2, {3}}, 9}, three = {1, 2, 3, 4, 5, 6, 7}, four[2] = {[1].in.x = 4, 5, [0].b = 3};
+int main(void) {
+  result[0] = one.in.y[1] * 1000 + one.in.y[2] * 100 + one.in.z * 10 + one.b; result[1] = two.b * 10 + two.in.y[0]; result[2] = three.in.y[2] * 100 + three.in.z * 10 + three.b; result[3] = four[1].in.y[0] + four[0].b; int a[6] = {1, [3] = 4, 5, [1] = 9}; result[4] = a[1] * 100 + a[3] * 10 + a[4] + a[2];
+  struct d l = {.in = {.y = {[2] = 3}, 7}, 4}; result[5] = l.in.y[2] * 100 + l.in.z * 10 + l.b; struct { struct { int p, q; } s; int r; } m = {.s = 1, 2, 3}; result[6] = m.s.p * 100 + m.s.q * 10 + m.r;
+  return 0;
+}";
+    atomics_and_rows_of_any_length: "
+int rows(int n, int m, int k) { int a[n][m]; for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] = i * 10 + j; int s = 0; for (int i = 0; i < n; i++) s += a[i][k]; return s * 1000 + sizeof a + sizeof a[0]; }
+int main(void) {
+  int x = 5; result[0] = __atomic_add_fetch(&x, 3, 5); result[1] = __atomic_fetch_sub(&x, 2, 5); result[2] = x; int e = 6; result[3] = __atomic_compare_exchange_n(&x, &e, 9, 0, 5, 5); result[4] = x; result[5] = __atomic_compare_exchange_n(&x, &e, 1, 0, 5, 5); result[6] = e; result[7] = __sync_fetch_and_or(&x, 6); result[8] = __atomic_exchange_n(&x, 4, 5) * 10 + __atomic_load_n(&x, 5); result[9] = __atomic_nand_fetch(&x, 6, 5);
+  result[10] = rows(3, 4, 2); result[11] = rows(2, 5, 4); int n = 3; int v[n + 1]; for (int i = 0; i <= n; i++) { int w[i + 1]; w[i] = i; v[i] = w[i] * sizeof w; } result[12] = v[3];
+  return 0;
+}";
+    generic_code_uses_void_pointers: "
+#include <stdlib.h>
+typedef int (*compare)(const void *, const void *); int ints(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+void sort(void *base, unsigned long n, unsigned long size, compare c) { for (unsigned long i = 1; i < n; i++) for (unsigned long j = i; j > 0; j--) { char *x = (char *)base + (j - 1) * size, *y = x + size; if (c(x, y) <= 0) break; for (unsigned long k = 0; k < size; k++) { char t = x[k]; x[k] = y[k]; y[k] = t; } } }
+struct stack { void **items; int n; }; void push(struct stack *s, void *p) { if (!s->items) s->items = malloc(8 * sizeof *s->items); s->items[s->n++] = p; } void *pop(struct stack *s) { return s->items[--s->n]; }
+int main(void) {
+  int a[6] = {5, 3, 300, 1, -4, 2}; sort(a, 6, sizeof *a, ints); for (int i = 0; i < 6; i++) result[i] = a[i]; struct stack s = {0}; long l = 7; push(&s, &a[2]); push(&s, &l); result[6] = *(long *)pop(&s); result[7] = *(int *)pop(&s); int **m = malloc(2 * sizeof *m); for (int i = 0; i < 2; i++) { m[i] = malloc(3 * sizeof **m); for (int j = 0; j < 3; j++) m[i][j] = i + j * 10; } result[8] = m[1][2] + m[0][1]; void *v = m; result[9] = ((int **)v)[1][0];
+  return 0;
+}";
     recursive_frames_keep_their_objects: "
 int depth; int walk(int n, int *above) { int here[3] = {n, n * 2, n * 3}; int *mine = &here[1]; if (n > 0) walk(n - 1, mine); *above += here[0] + here[1] + here[2]; return *mine; }
 struct acc { int total; struct acc *up; }; void go(int n, struct acc *up) { struct acc me = {n, up}; if (n) { go(n - 1, &me); } for (struct acc *p = &me; p; p = p->up) depth += p->total; }
@@ -326,6 +370,14 @@ mod random {
             1 => (variable(), expression()).prop_map(|(v, e)| format!("{v} = b[{e} & 3];")),
             1 => (expression(), expression()).prop_map(|(x, y)| format!("s.f = {x}; t = s; s.g = t.f ^ {y}; s.h[1] = s.g;")),
             1 => variable().prop_map(|v| format!("{v} = t.g + s.f - s.h[1];")),
+            2 => (expression(), expression()).prop_map(|(x, y)| format!("q = {x} ? &m : &n; q->f = {y}; q->g += {x};")),
+            1 => (expression(), expression()).prop_map(|(x, y)| format!("l = &q->h[{x} & 1]; *l -= {y};")),
+            1 => variable().prop_map(|v| format!("{v} = q->g + m.f - n.h[1];")),
+            2 => (expression(), expression())
+                .prop_map(|(x, y)| format!("w = {x} ? list : list + 2; w[1].i = {y}; w->c ^= {x}; (w + 1)->i++;")),
+            1 => (variable(), 0..4_usize).prop_map(|(v, i)| format!("{v} = list[{i}].i + w->c;")),
+            1 => (variable(), expression(), expression())
+                .prop_map(|(v, x, y)| format!("bytes[{x} & 3] = {y}; {v} = word;")),
         ];
         simple.prop_recursive(2, 8, 3, |inner| {
             let block = prop::collection::vec(inner, 1..3).prop_map(|list| list.join(" "));
@@ -346,17 +398,18 @@ mod random {
         #[test]
         fn random_programs_compute_the_same(bodies in prop::collection::vec(prop::collection::vec(statement(), 1..8), 24)) {
             let count = bodies.len();
-            let mut text = format!("unsigned long long result[{count}];\nstruct st {{ int f : 11; unsigned short g; long h[2]; }};\n");
+            let mut text = format!("unsigned long long result[{count}];\nstruct st {{ int f : 11; unsigned short g; long h[2]; }};\nstruct el {{ char c; int i; }};\n");
             for (i, body) in bodies.iter().enumerate() {
                 text.push_str(&format!("void f{i}(void) {{\n"));
                 for (j, ty) in TYPES.iter().enumerate() {
                     text.push_str(&format!("  {ty} v{j} = {};\n", (i * 31 + j * 57) % 300));
                 }
-                text.push_str("  int a[4] = {1, -2, 3}; short b[4] = {7, 8}; short *p = b; struct st s = {5}, t = {.g = 9};\n  ");
+                text.push_str("  int a[4] = {1, -2, 3}; short b[4] = {7, 8}; short *p = b; struct st s = {5}, t = {.g = 9};\n");
+                text.push_str("  struct st m = {3}, n = {.h = {4}}, *q = &m; long *l = n.h; struct el list[4] = {{1, 2}, {3}}, *w = list; unsigned word = 77; unsigned char *bytes = (unsigned char *)&word;\n  ");
                 text.push_str(&body.join("\n  "));
                 let sum: Vec<String> = (0..TYPES.len()).map(|j| format!("{}ull * v{j}", 2 * j + 1)).collect();
                 text.push_str(&format!(
-                    "\n  result[{i}] = {} + a[0] + a[1] * 3 + a[2] * 5 + a[3] * 7 + b[0] + *p * 9 + s.f + s.g * 11 + t.h[1];\n}}\n",
+                    "\n  result[{i}] = {} + a[0] + a[1] * 3 + a[2] * 5 + a[3] * 7 + b[0] + *p * 9 + s.f + s.g * 11 + t.h[1] + q->g + m.h[0] * 3 + n.h[1] * 5 + *l + w->i + list[1].i * 7 + list[3].c + word * 3ull;\n}}\n",
                     sum.join(" + ")
                 ));
             }

@@ -102,6 +102,11 @@ pub fn explore<'a>(program: &'a Program, targets: &[ErrorSite], limits: ExploreL
     if search.coverage == Coverage::Complete && program.uses_threads().is_some() {
         search.coverage = Coverage::Threads;
     }
+    // Cells of memory that may hold anything are taken for zero.
+    let arbitrary = |variable: &crate::Variable| variable.ty.is_memory() && variable.initial.is_none();
+    if search.coverage == Coverage::Complete && program.globals.iter().any(arbitrary) {
+        search.coverage = Coverage::TooManyChoices;
+    }
     search.mark_failing();
     search
 }

@@ -146,12 +146,19 @@ impl<'a> Interpreter<'a> {
         }
         let procedure = self.program.entry;
         let mut locals = Vec::new();
+        // Memory that may hold anything holds what the hint says.
+        let memory_hint = hint.map(|hint| &hint.memory);
+        let free = |variable: u32| {
+            let variable = self.program.globals.get(variable as usize);
+            variable.is_some_and(|variable| variable.ty.is_memory() && variable.initial.is_none())
+        };
         let hint = hint.and_then(|hint| hint.stack.last()).map(|frame| &frame.locals[..]);
         for variable in &self.program.procedure(procedure).variables {
             fresh(variable, &mut locals, choices, hint);
         }
         let location = self.program.procedure(procedure).entry;
-        let memory = BTreeMap::new();
+        let memory = memory_hint.into_iter().flatten().filter(|((variable, _), _)| free(*variable));
+        let memory = memory.map(|(cell, value)| (*cell, *value)).collect();
         let state =
             State { globals, memory, stack: vec![Frame { procedure, location, calling: None, locals }] };
         self.keep(state, choices)

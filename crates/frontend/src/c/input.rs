@@ -11,7 +11,7 @@ use wherefore_program::Span;
 
 use super::lines::{LineTable, Sources};
 use super::problem::Problem;
-use super::rewrite::{rewrite, without_comments};
+use super::rewrite::{Rewritten, rewrite, without_comments};
 use crate::diagnostics::LoadError;
 
 /// A parsed file with the way back to its source.
@@ -24,6 +24,16 @@ pub(crate) struct Unit {
 pub(crate) struct Text {
     lines: LineTable,
     text: String,
+    /// A directive that changes the layout of structures.
+    pack: Option<usize>,
+}
+
+impl Text {
+    fn new(lines: LineTable, text: &str) -> Text {
+        let pack = text.find("#pragma pack");
+        let Rewritten { text, added } = rewrite(text);
+        Text { lines: lines.with_added(added), text, pack }
+    }
 }
 
 /// Reads a file: `.i` as it is, others through the preprocessor.
@@ -33,25 +43,24 @@ pub(crate) fn read(path: &Path, arguments: &[String], sources: &mut Sources) -> 
     let original = String::from_utf8_lossy(&bytes).into_owned();
     let main = sources.add(&file, &original);
     if path.extension().is_some_and(|extension| extension == "i") {
-        let text = rewrite(&without_comments(&original));
-        return Ok(Text { lines: LineTable::identity(main, &original), text });
+        return Ok(Text::new(LineTable::identity(main, &original), &without_comments(&original)));
     }
     let text = preprocess(path, arguments)?;
     let lines = LineTable::with_markers(main, &text);
-    Ok(Text { lines, text: rewrite(&text) })
+    Ok(Text::new(lines, &text))
 }
 
 /// A text of our own: it needs no preprocessor.
 pub(crate) fn own(name: &str, text: &str, sources: &mut Sources) -> Text {
     let main = sources.add(name, text);
-    Text { lines: LineTable::identity(main, text), text: rewrite(&without_comments(text)) }
+    Text::new(LineTable::identity(main, text), &without_comments(text))
 }
 
 fn preprocess(path: &Path, arguments: &[String]) -> Result<String, LoadError> {
     let compiler = std::env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or_else(|| OsString::from("cc"));
     let file = path.display().to_string();
     let output = Command::new(&compiler).arg("-E").args(arguments).arg(path).output().map_err(|error| {
-        let message = format!("the preprocessor `{}` cannot be run: {error}", compiler.display());
+        let message = format!("the preprocessor `{}` cannot be run: {error}", Path::new(&compiler).display());
         LoadError::Io { file: file.clone(), error: std::io::Error::new(error.kind(), message) }
     })?;
     if !output.status.success() {
@@ -64,7 +73,11 @@ fn preprocess(path: &Path, arguments: &[String]) -> Result<String, LoadError> {
 
 /// Parses a text.
 pub(crate) fn parse(text: Text, sources: &mut Sources) -> Result<Unit, Problem> {
-    let Text { lines, text } = text;
+    let Text { lines, text, pack } = text;
+    if let Some(at) = pack {
+        let span = lines.span(sources, at, at + "#pragma pack".len());
+        return Err(Problem::unsupported(span, "`#pragma pack` is"));
+    }
     let config = Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
     match parse_preprocessed(&config, text) {
         Ok(parsed) => Ok(Unit { lines, tree: parsed.unit }),

@@ -61,17 +61,43 @@ pub(crate) struct LineTable {
     text: String,
     names: Vec<String>,
     lines: Vec<Line>,
+    /// What the parsed text has more, in its own offsets: where, how many bytes, and how many before.
+    added: Vec<(usize, usize, usize)>,
 }
 
 impl LineTable {
+    /// Takes note of what was added to the text before it was parsed.
+    pub(crate) fn with_added(mut self, added: Vec<(usize, usize)>) -> Self {
+        let mut shift = 0;
+        for (at, length) in added {
+            self.added.push((at, length, shift));
+            shift += length;
+        }
+        self
+    }
+
+    /// The place in the text of a place in what was parsed.
+    fn original(&self, offset: usize) -> usize {
+        let before = self.added.partition_point(|(at, _, _)| *at < offset);
+        let Some((at, length, shift)) = before.checked_sub(1).map(|i| self.added[i]) else { return offset };
+        let shift = shift + length.min(offset - at);
+        offset - shift
+    }
+
     /// A text whose places are those of the file itself.
     pub(crate) fn identity(main: FileId, text: &str) -> Self {
-        Self { main, text: text.to_owned(), names: Vec::new(), lines: Vec::new() }
+        Self { main, text: text.to_owned(), names: Vec::new(), lines: Vec::new(), added: Vec::new() }
     }
 
     /// A text with markers `# 12 "file.c"`; places without one belong to `main`.
     pub(crate) fn with_markers(main: FileId, text: &str) -> Self {
-        let mut table = Self { main, text: text.to_owned(), names: vec![String::new()], lines: Vec::new() };
+        let mut table = Self {
+            main,
+            text: text.to_owned(),
+            names: vec![String::new()],
+            lines: Vec::new(),
+            added: Vec::new(),
+        };
         let mut indices: FxHashMap<String, u32> = FxHashMap::default();
         let (mut name, mut number, mut start) = (0, 1, 0);
         for line in text.split_inclusive('\n') {
@@ -98,6 +124,7 @@ impl LineTable {
     /// The place in a file that the bytes from `start` to `end` come from: exact where the line is unchanged, else the
     /// whole line.
     pub(crate) fn span(&self, sources: &mut Sources, start: usize, end: usize) -> Span {
+        let (start, end) = (self.original(start), self.original(end));
         if self.lines.is_empty() {
             return Span::new(self.main, start.min(self.text.len()), end.min(self.text.len()));
         }
@@ -112,6 +139,7 @@ impl LineTable {
 
     /// The attributes of the structure that is defined from `start` to `end`: in front of its members, and behind them.
     pub(crate) fn attributes_around(&self, start: usize, end: usize) -> String {
+        let (start, end) = (self.original(start), self.original(end));
         let inside = self.text.get(start..end).unwrap_or("");
         let head = &inside[..inside.find('{').unwrap_or(0)];
         let tail_start = start + inside.rfind('}').map_or(inside.len(), |i| i + 1);
@@ -139,14 +167,15 @@ impl LineTable {
 
     /// The end of the parenthesis that closes behind `offset`, if one does.
     pub(crate) fn close(&self, offset: usize) -> usize {
-        let rest = self.text.get(offset..).unwrap_or("");
+        let rest = self.text.get(self.original(offset)..).unwrap_or("");
         let blank = rest.len() - rest.trim_start().len();
         if rest[blank..].starts_with(')') { offset + blank + 1 } else { offset }
     }
 
     /// The end of what stands between `start` and the body at `body`, without blanks.
     pub(crate) fn head_end(&self, start: usize, body: usize) -> usize {
-        start + self.text.get(start..body).unwrap_or("").trim_end().len()
+        let head = self.text.get(self.original(start)..self.original(body)).unwrap_or("");
+        start + head.trim_end().len()
     }
 
     /// The place of one byte, or its line.

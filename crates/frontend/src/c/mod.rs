@@ -192,7 +192,12 @@ fn translate_texts(
     if !problems.is_empty() {
         return Err(refuse(&sources.files, problems));
     }
-    let entry = linkage.function(&options.entry).filter(|id| tree.function(*id).body.is_some());
+    let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
+    let only_here = || {
+        let named = |function: &tree::Function| function.name == options.entry && function.body.is_some();
+        tree.functions.iter().position(named).map(|i| tree::FunctionId(i as u32))
+    };
+    let entry = linkage.function(&options.entry).filter(with_body).or_else(only_here);
     let Some(entry) = entry else {
         let span = Span::new(wherefore_program::FileId(0), 0, 0);
         let problem = Problem::new(span, format!("there is no function `{}`", options.entry));

@@ -1,8 +1,8 @@
 //! Which places may be one: a points-to analysis by unification.
 //!
 //! Every object and every allocation has a class; a class has at most one class that its contents point to. An
-//! assignment unifies what both sides point to (Steensgaard, *Points-to analysis in almost linear time*). Structures are
-//! not split into fields. Integers may hold addresses, so they are followed as pointers are; arithmetic on a pointer stays
+//! assignment unifies what both sides point to (Steensgaard, *Points-to analysis in almost linear time*). The fields of a
+//! structure are one class, but where pointers only point to its start they get memories of their own. Integers may hold addresses, so they are followed as pointers are; arithmetic on a pointer stays
 //! inside its object, arithmetic on integers may lead from each operand.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use super::models;
 use super::tree::{
     FunctionId, Initial, Lifetime, ObjectId, Statement, StatementKind, Step, Term, TermKind, Tree,
 };
-use super::usage::Usage;
+use super::usage::{Usage, element};
 
 /// A class, by the number of one of its members.
 pub(crate) type Class = u32;
@@ -23,10 +23,12 @@ pub(crate) type Class = u32;
 /// What is known of a class.
 #[derive(Clone, Default)]
 pub(crate) struct Facts {
-    /// The sizes of the scalars that are read and written, in bytes.
-    pub(crate) sizes: BTreeSet<u64>,
-    /// Every distance from the start of an object is a multiple of this; 0 if there is only the start.
-    pub(crate) step: u64,
+    /// The scalars that are read and written: how far they are from where a pointer points, and their sizes, in bytes.
+    pub(crate) accesses: BTreeSet<(u64, u64)>,
+    /// Every pointer into an object points to a multiple of this from its start; 0 if only to the start.
+    pub(crate) period: u64,
+    /// Whether there are accesses that fit no scheme: unions and bit-fields.
+    pub(crate) bytes: bool,
     /// Whether memory that comes from `malloc` and the like is in it.
     pub(crate) heap: bool,
     /// Whether an object of the program is in it.
@@ -109,8 +111,9 @@ impl Classes {
             self.parent[b as usize] = a;
             let gone = std::mem::take(&mut self.facts[b as usize]);
             let facts = &mut self.facts[a as usize];
-            facts.sizes.extend(gone.sizes);
-            facts.step = gcd(facts.step, gone.step);
+            facts.accesses.extend(gone.accesses);
+            facts.period = gcd(facts.period, gone.period);
+            facts.bytes |= gone.bytes;
             facts.heap |= gone.heap;
             facts.owned |= gone.owned;
             facts.functions.extend(gone.functions);
@@ -188,104 +191,125 @@ impl Classes {
         class
     }
 
-    /// A scalar or every scalar of an aggregate is read or written.
-    fn touch(&mut self, tree: &Tree, class: Class, ty: &CType) {
+    /// A scalar, or every scalar of an aggregate, is read or written so many bytes from where a pointer points.
+    fn touch(&mut self, tree: &Tree, (class, offset): (Class, u64), ty: &CType) {
         match ty {
             CType::Void | CType::Function(_) => {}
-            CType::Array(element, length) => {
-                self.touch(tree, class, element);
-                if *length != Length::Known(1) {
-                    self.moved(class, tree.types.size(element).unwrap_or(1));
-                }
+            CType::Array(element, _) => {
+                self.moved(class, tree.types.size(element).unwrap_or(1));
+                self.touch(tree, (class, offset), element);
             }
             CType::Record(id) => {
                 let record = tree.types.record(*id);
                 for field in &record.fields {
-                    self.moved(class, field.offset);
                     if field.bits.is_some() || record.union {
-                        self.facts(class).sizes.insert(1);
-                        self.moved(class, 1);
+                        self.facts(class).bytes = true;
                     } else {
-                        self.touch(tree, class, &field.ty);
+                        self.touch(tree, (class, offset + field.offset), &field.ty);
                     }
                 }
             }
             scalar => {
                 let size = tree.types.size(scalar).unwrap_or(1);
                 // A long double has cells of bytes.
-                let size = if size > 8 { 1 } else { size };
-                self.facts(class).sizes.insert(size);
+                let facts = self.facts(class);
+                facts.bytes |= size > 8;
+                facts.accesses.insert((offset, size));
             }
         }
     }
 
+    /// A pointer into the class moves by a multiple of so many bytes.
     fn moved(&mut self, class: Class, by: u64) {
         let facts = self.facts(class);
-        facts.step = gcd(facts.step, by);
+        facts.period = gcd(facts.period, by);
     }
 
-    /// The class of a place.
-    pub(crate) fn place(&mut self, tree: &Tree, term: &Term) -> Class {
+    /// The scalars that memory is divided into, once all is known: they repeat with the period. If they overlap, memory is
+    /// divided into bytes.
+    pub(crate) fn division(&mut self, class: Class) -> (u64, Vec<(u64, u64)>) {
+        let facts = self.facts(class);
+        let period = facts.period;
+        let inside =
+            |(offset, size): &(u64, u64)| (if period > 0 { offset % period } else { *offset }, *size);
+        let scalars: BTreeSet<(u64, u64)> = facts.accesses.iter().map(inside).collect();
+        let scalars: Vec<(u64, u64)> = scalars.into_iter().collect();
+        let apart = scalars.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
+        let fits = period == 0 || scalars.last().is_none_or(|(offset, size)| offset + size <= period);
+        if apart && fits && !facts.bytes { (period, scalars) } else { (1, vec![(0, 1)]) }
+    }
+
+    /// The class of a place, and how far it is from where a pointer points. Elements of arrays do not count for this: the
+    /// period divides their size.
+    pub(crate) fn place(&mut self, tree: &Tree, term: &Term) -> (Class, u64) {
         match &term.kind {
-            TermKind::Object(id) => self.object(*id),
-            TermKind::Deref(pointer) => self.value(tree, pointer),
-            TermKind::Field(base, i) => {
-                let class = self.place(tree, base);
-                if let CType::Record(id) = base.ty {
-                    let field = &tree.types.record(id).fields[*i];
-                    self.moved(class, field.offset);
-                    if field.bits.is_some() {
-                        self.facts(class).sizes.insert(1);
-                        self.moved(class, 1);
+            TermKind::Object(id) => (self.object(*id), 0),
+            TermKind::Deref(pointer) => {
+                if let Some((array, index)) = element(pointer, tree) {
+                    if let Some(index) = index {
+                        self.value(tree, index);
                     }
+                    let place = self.place(tree, array);
+                    self.moved(place.0, tree.types.size(&term.ty).unwrap_or(1));
+                    return place;
                 }
-                class
+                (self.value(tree, pointer), 0)
+            }
+            TermKind::Field(base, i) => {
+                let (class, offset) = self.place(tree, base);
+                let CType::Record(id) = base.ty else { return (class, offset) };
+                let field = &tree.types.record(id).fields[*i];
+                if field.bits.is_some() || tree.types.record(id).union {
+                    self.facts(class).bytes = true;
+                }
+                (class, offset + field.offset)
             }
             TermKind::Materialise(id, value) => {
                 let class = self.object(*id);
-                self.store(tree, class, value);
-                class
+                self.store(tree, (class, 0), value);
+                (class, 0)
             }
             TermKind::Literal(id, initial) => {
                 let class = self.object(*id);
                 self.initial(tree, class, &term.ty, initial);
-                class
+                (class, 0)
             }
-            _ => self.value(tree, term),
+            _ => (self.value(tree, term), 0),
         }
     }
 
-    fn store(&mut self, tree: &Tree, class: Class, value: &Term) -> Class {
+    fn store(&mut self, tree: &Tree, place: (Class, u64), value: &Term) -> Class {
         let to = self.value(tree, value);
-        self.touch(tree, class, &value.ty);
-        let contents = self.contents(class);
+        self.touch(tree, place, &value.ty);
+        let contents = self.contents(place.0);
         self.join(contents, to)
     }
 
     fn initial(&mut self, tree: &Tree, class: Class, ty: &CType, initial: &Initial) {
         // A list sets all scalars; what contains a union is set to zero cell by cell.
         if initial.items.iter().any(|item| !item.path.is_empty()) && !tree.types.has_union(ty) {
-            self.touch(tree, class, ty);
+            self.touch(tree, (class, 0), ty);
         }
         for item in &initial.items {
-            for (i, step) in item.path.iter().enumerate() {
-                let at = type_at(tree, ty, &item.path[..i]);
-                match (step, at) {
-                    (Step::Field(i), Some(CType::Record(id))) => {
-                        let field = &tree.types.record(id).fields[*i];
-                        self.moved(class, field.offset);
-                        if field.bits.is_some() {
-                            self.facts(class).sizes.insert(1);
-                            self.moved(class, 1);
+            let (mut offset, mut at) = (0, ty.clone());
+            for step in &item.path {
+                at = match (step, at) {
+                    (Step::Field(i), CType::Record(id)) => {
+                        let record = tree.types.record(id);
+                        if record.fields[*i].bits.is_some() || record.union {
+                            self.facts(class).bytes = true;
                         }
+                        offset += record.fields[*i].offset;
+                        record.fields[*i].ty.clone()
                     }
-                    (Step::Index(_), Some(CType::Array(element, _))) => {
+                    (Step::Index(_), CType::Array(element, _)) => {
                         self.moved(class, tree.types.size(&element).unwrap_or(1));
+                        (*element).clone()
                     }
-                    _ => {}
-                }
+                    (_, other) => other,
+                };
             }
-            self.store(tree, class, &item.value);
+            self.store(tree, (class, offset), &item.value);
         }
     }
 
@@ -312,11 +336,15 @@ impl Classes {
             },
             TermKind::Constant(_) => self.fresh(),
             TermKind::Load(place) => {
-                let class = self.place(tree, place);
-                self.touch(tree, class, &term.ty);
-                self.contents(class)
+                let place = self.place(tree, place);
+                self.touch(tree, place, &term.ty);
+                self.contents(place.0)
             }
-            TermKind::Address(place) => self.place(tree, place),
+            TermKind::Address(place) => {
+                let (class, offset) = self.place(tree, place);
+                self.moved(class, offset);
+                class
+            }
             TermKind::Function(id) => self.function(tree, *id),
             TermKind::Convert(value) => self.value(tree, value),
             TermKind::Offset(_, pointer, index, scale) => {
@@ -350,14 +378,14 @@ impl Classes {
                 self.all(tree, &[then, otherwise])
             }
             TermKind::Assign(place, value) => {
-                let class = self.place(tree, place);
-                self.store(tree, class, value)
+                let place = self.place(tree, place);
+                self.store(tree, place, value)
             }
             TermKind::Update(place, value, _) => {
-                let class = self.place(tree, place);
-                let old = self.contents(class);
+                let place = self.place(tree, place);
+                let old = self.contents(place.0);
                 self.old.push(old);
-                let new = self.store(tree, class, value);
+                let new = self.store(tree, place, value);
                 self.old.pop();
                 new
             }
@@ -384,8 +412,9 @@ impl Classes {
             }
             // A place that is a value by itself: a structure.
             _ => {
-                let class = self.place(tree, term);
-                self.contents(class)
+                let place = self.place(tree, term);
+                self.touch(tree, place, &term.ty);
+                self.contents(place.0)
             }
         }
     }
@@ -408,8 +437,12 @@ impl Classes {
                 if !models::is_harmless(name) {
                     for (value, argument) in values.iter().zip(arguments) {
                         if let Some(to) = argument.ty.pointee() {
-                            class = self.join(class, *value);
-                            self.touch(tree, class, to);
+                            self.touch(tree, (*value, 0), to);
+                            // A pointer that is returned may point anywhere into any of them.
+                            if term.ty.is_pointer() {
+                                class = self.join(class, *value);
+                                self.moved(class, 1);
+                            }
                             self.touch_argument(tree, argument);
                         }
                     }
@@ -440,8 +473,8 @@ impl Classes {
         match &argument.kind {
             TermKind::Convert(inner) => self.touch_argument(tree, inner),
             TermKind::Address(place) => {
-                let class = self.place(tree, place);
-                self.touch(tree, class, &place.ty);
+                let at = self.place(tree, place);
+                self.touch(tree, at, &place.ty);
             }
             _ => {}
         }
@@ -498,21 +531,13 @@ impl Classes {
             }
             StatementKind::Assembly(outputs) => {
                 for output in outputs {
-                    let class = self.place(tree, output);
-                    self.touch(tree, class, &output.ty);
+                    let place = self.place(tree, output);
+                    self.touch(tree, place, &output.ty);
                 }
             }
             _ => {}
         }
     }
-}
-
-fn type_at(tree: &Tree, ty: &CType, path: &[Step]) -> Option<CType> {
-    path.iter().try_fold(ty.clone(), |ty, step| match (ty, step) {
-        (CType::Array(element, _), Step::Index(_)) => Some((*element).clone()),
-        (CType::Record(id), Step::Field(i)) => Some(tree.types.record(id).fields.get(*i)?.ty.clone()),
-        _ => None,
-    })
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

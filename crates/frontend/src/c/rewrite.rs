@@ -1,19 +1,40 @@
-//! Small rewritings of preprocessed text, so that the parser accepts it. Every byte stays where it is.
+//! Small rewritings of preprocessed text, so that the parser accepts it.
 
-/// Blanks out what has no meaning here and is not understood by the parser: `__extension__`, `_Noreturn`, `__thread`,
-/// attributes behind labels and on statements, and directives that the preprocessor left in place. A declaration
-/// behind a label gets an empty statement in between, for which the blank after the colon is used.
-///
-/// Returns none if nothing had to change.
-pub(crate) fn rewrite(text: &str) -> String {
+/// A text that the parser accepts, and what was added to it.
+pub(crate) struct Rewritten {
+    pub(crate) text: String,
+    /// Where something was added, in the new text, and how many bytes; in ascending order.
+    pub(crate) added: Vec<(usize, usize)>,
+}
+
+/// Blanks out what has no meaning here and is not understood by the parser: `__extension__`, `__thread`, attributes behind
+/// labels and on statements, and directives that the preprocessor left in place. A declaration behind a label gets an
+/// empty statement in between. A function that is declared without a type gets `int`. Integers of 128 bits become
+/// floating-point numbers of that size, of which nothing is known.
+pub(crate) fn rewrite(text: &str) -> Rewritten {
     let mut out = text.as_bytes().to_vec();
+    let mut insertions: Vec<(usize, &str)> = Vec::new();
     let mut tokens = Tokens { text, at: 0 };
-    // The last two tokens, and how they could matter.
-    let (mut previous, mut before): (&str, &str) = (";", ";");
-    let mut questions = 0_usize;
+    // The last three tokens, and how they could matter.
+    let (mut previous, mut before, mut earlier): (&str, &str, &str) = (";", ";", ";");
+    let (mut questions, mut depth) = (0_usize, 0_usize);
+    // Whether the last brace at the outermost level closed the body of a function.
+    let (mut body, mut at_top) = (true, true);
     while let Some((start, token)) = tokens.next() {
+        let top = depth == 0;
         match token {
-            "__extension__" | "__thread" | "_Thread_local" => blank(&mut out, start, start + token.len()),
+            "__extension__" | "__thread" | "_Thread_local" => {
+                blank(&mut out, start, start + token.len());
+                continue;
+            }
+            "asm" => {
+                insertions.push((start, "__"));
+                insertions.push((start + token.len(), "__"));
+            }
+            "__int128" | "__int128_t" | "__uint128_t" => {
+                blank(&mut out, start, start + token.len());
+                insertions.push((start, "_Float128 "));
+            }
             "__attribute__" | "__attribute" if matches!(previous, ":" | ";" | "{" | "}") => {
                 let end = tokens.parentheses();
                 let rest = text[end..].trim_start();
@@ -23,13 +44,43 @@ pub(crate) fn rewrite(text: &str) -> String {
                 }
                 continue;
             }
+            "_Alignof" | "__alignof__" | "__alignof" => {
+                // Of a type or of a value: `typeof` makes both a type.
+                let mut rest = Tokens { text, at: tokens.at };
+                let open = rest.next().filter(|(_, token)| *token == "(");
+                let end = Tokens { text, at: tokens.at }.parentheses();
+                if let Some((open, _)) = open {
+                    insertions.push((open + 1, "typeof("));
+                    insertions.push((end - 1, ")"));
+                }
+            }
             "?" => questions += 1,
             ":" if questions > 0 => {
                 questions -= 1;
-                (before, previous) = (previous, "?:");
+                (earlier, before, previous) = (before, previous, "?:");
                 continue;
             }
-            ";" | "{" | "}" => questions = 0,
+            ";" => questions = 0,
+            "{" | "(" => {
+                if top && token == "{" {
+                    body = matches!(previous, ")" | ";");
+                }
+                if top
+                    && token == "("
+                    && is_plain_word(previous)
+                    && starts_external(before, earlier, body && at_top)
+                {
+                    let word = previous.as_ptr() as usize - text.as_ptr() as usize;
+                    insertions.push((word, "int "));
+                }
+                questions = if token == "{" { 0 } else { questions };
+                depth += 1;
+            }
+            "}" | ")" => {
+                depth = depth.saturating_sub(1);
+                questions = if token == "}" { 0 } else { questions };
+                at_top = token == "}" && depth == 0;
+            }
             _ if token.starts_with('#') => {
                 let end = text[start..].find('\n').map_or(text.len(), |i| start + i);
                 blank(&mut out, start, end);
@@ -38,19 +89,59 @@ pub(crate) fn rewrite(text: &str) -> String {
             }
             _ => {}
         }
-        if previous == ":" && is_word(before) && starts_declaration(token) {
-            // The byte in front of the declaration is a blank if the text is laid out as usual.
-            if let Some(free) = start.checked_sub(1).filter(|i| out[*i].is_ascii_whitespace()) {
-                if out[free] != b'\n' {
-                    out[free] = b';';
-                }
-            }
+        if previous == ":" && depth > 0 && starts_declaration(token) {
+            insertions.push((start, ";"));
         }
-        if !matches!(token, "__extension__" | "__thread" | "_Thread_local") {
-            (before, previous) = (previous, token);
-        }
+        (earlier, before, previous) = (before, previous, token);
     }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+    let blanked = String::from_utf8(out).unwrap_or_else(|_| text.to_owned());
+    insertions.sort_by_key(|(at, _)| *at);
+    let (mut text, mut added, mut done) = (String::with_capacity(blanked.len()), Vec::new(), 0);
+    for (at, word) in insertions {
+        text.push_str(&blanked[done..at]);
+        added.push((text.len(), word.len()));
+        text.push_str(word);
+        done = at;
+    }
+    text.push_str(&blanked[done..]);
+    Rewritten { text, added }
+}
+
+/// Whether what stands in front of a name says that a declaration without a type starts there.
+fn starts_external(before: &str, earlier: &str, after_body: bool) -> bool {
+    match before {
+        ";" => true,
+        "}" => after_body,
+        "extern" | "static" => matches!(earlier, ";" | "}"),
+        _ => false,
+    }
+}
+
+/// Whether a token is a name and no word of the language.
+fn is_plain_word(token: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "typeof",
+        "__typeof__",
+        "__typeof",
+        "asm",
+        "__asm__",
+        "__asm",
+        "_Static_assert",
+        "__attribute__",
+        "__attribute",
+        "_Alignas",
+        "_Atomic",
+        "sizeof",
+        "return",
+        "if",
+        "while",
+        "for",
+        "switch",
+        "__declspec",
+    ];
+    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && !WORDS.contains(&token)
+        && !starts_declaration(token)
 }
 
 fn blank(out: &mut [u8], start: usize, end: usize) {
@@ -59,10 +150,6 @@ fn blank(out: &mut [u8], start: usize, end: usize) {
             *byte = b' ';
         }
     }
-}
-
-fn is_word(token: &str) -> bool {
-    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && token != "default"
 }
 
 fn starts_declaration(token: &str) -> bool {
@@ -98,7 +185,7 @@ impl<'a> Tokens<'a> {
     /// Skips `( … )` and says where it ends.
     fn parentheses(&mut self) -> usize {
         let mut depth = 0_usize;
-        while let Some((_, token)) = self.next() {
+        for (_, token) in self.by_ref() {
             match token {
                 "(" => depth += 1,
                 ")" => {
@@ -191,21 +278,33 @@ pub(crate) fn without_comments(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn text(text: &str) -> String {
+        rewrite(text).text
+    }
+
+    #[test]
+    fn functions_without_a_type_return_int() {
+        assert_eq!(text("main() { f(); }"), "int main() { f(); }");
+        assert_eq!(text("extern f(); int g() { } h(a) { }"), "extern int f(); int g() { } int h(a) { }");
+        assert_eq!(text("struct s { int x; } f(void);"), "struct s { int x; } f(void);");
+    }
+
     #[test]
     fn declarations_behind_labels_get_an_empty_statement() {
-        assert_eq!(rewrite("{ l: int x; }"), "{ l:;int x; }");
-        assert_eq!(rewrite("{ x = a ? b : c; }"), "{ x = a ? b : c; }");
-        assert_eq!(rewrite("struct s { int a : 3; };"), "struct s { int a : 3; };");
+        assert_eq!(text("{ l: int x; }"), "{ l: ;int x; }");
+        assert_eq!(text("{ case 1: int x; }"), "{ case 1: ;int x; }");
+        assert_eq!(text("{ x = a ? b : c; }"), "{ x = a ? b : c; }");
+        assert_eq!(text("struct s { int a : 3; };"), "struct s { int a : 3; };");
     }
 
     #[test]
     fn words_without_meaning_are_blanked() {
-        assert_eq!(rewrite("__extension__ int x;"), "              int x;");
+        assert_eq!(text("__extension__ int x;"), "              int x;");
         assert_eq!(
-            rewrite("case 1: __attribute__((fallthrough)); x"),
+            text("case 1: __attribute__((fallthrough)); x"),
             "case 1:                             ; x"
         );
-        assert_eq!(rewrite("#pragma pack\nint x;"), "            \nint x;");
+        assert_eq!(text("#pragma pack\nint x;"), "            \nint x;");
     }
 
     #[test]

@@ -127,7 +127,7 @@ impl ProgramArgs {
 /// Why a program that cannot be checked cannot be.
 fn unsupported(program: &Program, error: &CheckError) -> String {
     match error {
-        CheckError::Threads { at } => {
+        CheckError::Threads { at } | CheckError::Memory { at, .. } => {
             let source = program.source(*at);
             format!("{error} ({}:{})", source.name(), program.position(*at).line)
         }

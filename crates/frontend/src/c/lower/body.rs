@@ -192,18 +192,26 @@ impl Body {
             .iter()
             .map(|edge| Edge { from: self.resolve(edge.from), to: self.resolve(edge.to), ..edge.clone() })
             .collect();
-        // Ends that nothing leads to are no part of the procedure.
-        let mut entered = vec![false; locations.len()];
-        entered[entry.0 as usize] = true;
-        entered[0] = true;
-        for edge in &edges {
-            entered[edge.to.0 as usize] = true;
+        // Blank locations and ends that nothing leads to are no part of the procedure.
+        let mut gone: Vec<bool> = self.joined.iter().map(Option::is_some).collect();
+        loop {
+            let mut entered = vec![false; locations.len()];
+            entered[entry.0 as usize] = true;
+            entered[0] = true;
+            for edge in edges.iter().filter(|edge| !gone[edge.from.0 as usize]) {
+                entered[edge.to.0 as usize] = true;
+            }
+            let lost = |i: &usize| {
+                let dull = self.blank[*i] || locations[*i].kind == LocationKind::End;
+                !gone[*i] && !entered[*i] && dull && locations[*i].labels.is_empty()
+            };
+            let lost: Vec<usize> = (0..locations.len()).filter(lost).collect();
+            if lost.is_empty() {
+                break;
+            }
+            lost.into_iter().for_each(|i| gone[i] = true);
         }
-        let keep = |i: usize| {
-            let own = self.joined[i].is_none();
-            let dull = self.blank[i] || locations[i].kind == LocationKind::End;
-            own && (entered[i] || !dull || !locations[i].labels.is_empty())
-        };
+        let keep = |i: usize| !gone[i];
         let mut places = vec![LocationId(0); locations.len()];
         let mut kept = Vec::new();
         for (i, location) in locations.iter().enumerate() {

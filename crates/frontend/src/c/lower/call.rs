@@ -341,6 +341,11 @@ impl Lower<'_, '_> {
             self.body.at = inside;
             let mark = self.body.mark();
             let wanted = if matches!(want, Want::Nothing) { Want::Nothing } else { Want::Value };
+            let known = models::meaning(&tree.function(id).name).is_some();
+            if known && !arguments.iter().all(|argument| self.is_pure(argument)) {
+                let what = "arguments with effects in a call through a pointer are";
+                return Err(Problem::unsupported(span, what));
+            }
             let outcome = match self.convention(id, arguments, term, &wanted)? {
                 Some(outcome) => outcome,
                 None if tree.function(id).body.is_some() => {

@@ -1,12 +1,13 @@
 //! Functions with a meaning of their own: errors, assumptions, inputs, allocation.
 
-use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Scalar, Target};
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Scalar, Span, Target};
 
 use super::Lower;
 use super::call::Want;
 use super::place::plus;
 use crate::c::Property;
 use crate::c::models::{self, Meaning};
+use crate::c::points_to::Class;
 use crate::c::problem::Checked;
 use crate::c::tree::{FunctionId, Term};
 
@@ -136,16 +137,7 @@ impl Lower<'_, '_> {
             self.allocate_fresh(fresh.into(), size.clone(), span);
             if meaning == Meaning::AllocateZero {
                 let class = self.cx.classes.value(self.cx.tree, term);
-                let cells = self.cx.cells(class, span);
-                let zero = Expr::constant(0, Scalar::Bits(cells.size as u32 * 8));
-                let end = match size.as_constant() {
-                    Some(size) => plus(address.clone(), size),
-                    None => Expr::binary(BinaryOp::Add, address.clone(), size),
-                };
-                self.each(address.clone(), end, cells.size, span, |lower, at| {
-                    let target = Target { variable: cells.variable, indices: vec![at] };
-                    lower.body.assign(span, vec![target], vec![zero.clone()]);
-                });
+                self.zero_fresh(class, &address, size, span);
             }
             let value = if self.cx.options.malloc_may_fail {
                 let null = Expr::constant(0, pointer);
@@ -160,5 +152,26 @@ impl Lower<'_, '_> {
             Want::Value => vec![Expr::variable(target.variable, pointer)],
             _ => Vec::new(),
         })
+    }
+
+    /// Sets fresh memory of so many bytes to zero.
+    fn zero_fresh(&mut self, class: Class, address: &Expr, size: Expr, span: Span) {
+        if let Some(size) = size.as_constant() {
+            self.each_cell(class, address, size, span, |lower, cells| {
+                let values = cells.iter().map(|(_, ty)| Expr::constant(0, *ty)).collect();
+                let targets = cells.into_iter().map(|(target, _)| target).collect();
+                lower.assign_chunks(targets, values, span);
+            });
+            return;
+        }
+        // How many cells there are is only known at run time: each memory has a loop of its own.
+        let end = Expr::binary(BinaryOp::Add, address.clone(), size);
+        for (start, distance, cells) in self.cx.division(class, span).everywhere() {
+            let zero = Expr::constant(0, Scalar::Bits(cells.size as u32 * 8));
+            self.each(plus(address.clone(), start), end.clone(), distance, span, |lower, at| {
+                let target = Target { variable: cells.variable, indices: vec![at] };
+                lower.body.assign(span, vec![target], vec![zero.clone()]);
+            });
+        }
     }
 }

@@ -119,23 +119,42 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Visits all cells of an object in memory: some at once, or one by one in a loop.
+    pub(crate) fn each_cell(
+        &mut self,
+        class: crate::c::points_to::Class,
+        address: &Expr,
+        size: u64,
+        span: Span,
+        mut visit: impl FnMut(&mut Self, Vec<(Target, wherefore_program::Scalar)>),
+    ) {
+        let division = self.cx.division(class, span);
+        let mut listed = Vec::new();
+        for (start, count, distance, cells) in division.of_object(size) {
+            let ty = wherefore_program::Scalar::Bits(cells.size as u32 * 8);
+            let cell = |at: Expr| (Target { variable: cells.variable, indices: vec![at] }, ty);
+            let first = super::place::plus(address.clone(), start);
+            if count <= MAX_LISTED as u64 {
+                listed.extend((0..count).map(|i| cell(super::place::plus(first.clone(), i * distance))));
+            } else {
+                let end = super::place::plus(first.clone(), count * distance);
+                self.each(first, end, distance, span, |lower, at| visit(lower, vec![cell(at)]));
+            }
+        }
+        if !listed.is_empty() {
+            visit(self, listed);
+        }
+    }
+
     /// Sets every cell of a place to zero.
     pub(crate) fn zero(&mut self, place: &Place, span: Span) -> Checked<()> {
         if let Place::Memory { class, address, ty, .. } = place {
-            let cells = self.cx.cells(*class, span);
-            let count = self.cx.tree.types.size(ty).unwrap_or(0) / cells.size;
-            let zero = Expr::constant(0, wherefore_program::Scalar::Bits(cells.size as u32 * 8));
-            let end = super::place::plus(address.clone(), count * cells.size);
-            let cell = |at: Expr| Target { variable: cells.variable, indices: vec![at] };
-            if count <= MAX_LISTED as u64 {
-                let at = |i: u64| super::place::plus(address.clone(), i * cells.size);
-                let targets = (0..count).map(|i| cell(at(i))).collect();
-                self.assign_chunks(targets, vec![zero; count as usize], span);
-            } else {
-                self.each(address.clone(), end, cells.size, span, |lower, at| {
-                    lower.body.assign(span, vec![cell(at)], vec![zero.clone()]);
-                });
-            }
+            let size = self.cx.tree.types.size(ty).unwrap_or(0);
+            self.each_cell(*class, address, size, span, |lower, cells| {
+                let values = cells.iter().map(|(_, ty)| Expr::constant(0, *ty)).collect();
+                let targets = cells.into_iter().map(|(target, _)| target).collect();
+                lower.assign_chunks(targets, values, span);
+            });
             return Ok(());
         }
         if self.piece_count(place.ty()) <= MAX_LISTED {

@@ -1,7 +1,8 @@
 //! Reading and writing memory.
 //!
-//! A class whose scalars all have one size, at distances that are multiples of it, has a cell for each of them, indexed by
-//! its address. Other classes have a cell for each byte, the lowest byte of a number first.
+//! If the scalars of a class never overlap, each of them has a memory of its own, with one cell for every place where it
+//! occurs, indexed by its address: the elements of an array share one, the fields of a structure have one each. Other classes
+//! have a cell for each byte, the lowest byte of a number first.
 
 use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, Span, Target, Type, Var, When};
 
@@ -12,33 +13,79 @@ use crate::c::ctype::{BitField, CType};
 use crate::c::points_to::Class;
 use crate::c::problem::{Checked, Problem};
 
-impl Context<'_> {
-    /// The memory of a class.
-    pub(crate) fn cells(&mut self, class: Class, span: Span) -> Cells {
-        let class = self.classes.find(class);
-        if let Some(cells) = self.regions.get(&class) {
-            return *cells;
-        }
-        let facts = self.classes.facts(class);
-        let size = match facts.sizes.iter().collect::<Vec<_>>().as_slice() {
-            [size] if facts.step % **size == 0 => **size,
-            _ => 1,
+/// How the memory of a class is divided.
+#[derive(Clone, Debug)]
+pub(crate) struct Division {
+    /// The scalars repeat after so many bytes; 0 if they do not.
+    period: u64,
+    /// Where each scalar starts, and its memory.
+    scalars: Vec<(u64, Cells)>,
+}
+
+impl Division {
+    /// The cells of an object of so many bytes: for each memory the first cell, their number, and the distance between them.
+    pub(crate) fn of_object(&self, size: u64) -> Vec<(u64, u64, u64, Cells)> {
+        let cells = self.scalars.iter().filter(|(start, cells)| start + cells.size <= size);
+        let count = |start: u64, cells: Cells| match self.period {
+            0 => 1,
+            period => (size - start - cells.size) / period + 1,
         };
+        cells.map(|(start, cells)| (*start, count(*start, *cells), self.period.max(1), *cells)).collect()
+    }
+}
+
+impl Division {
+    /// Every memory: where its first cell is, and the distance between cells. Without a period there is one cell.
+    pub(crate) fn everywhere(&self) -> Vec<(u64, u64, Cells)> {
+        let distance = if self.period == 0 { 1 << 30 } else { self.period };
+        self.scalars.iter().map(|(start, cells)| (*start, distance, *cells)).collect()
+    }
+}
+
+impl Context<'_> {
+    /// How the memory of a class is divided.
+    pub(crate) fn division(&mut self, class: Class, span: Span) -> Division {
+        let class = self.classes.find(class);
+        if let Some(division) = self.regions.get(&class) {
+            return division.clone();
+        }
+        let (period, scalars) = self.classes.division(class);
+        let facts = self.classes.facts(class);
         // What comes from `malloc` is arbitrary; everything else is set before it is read.
         let initial = if facts.heap || !facts.owned { None } else { Some(0) };
-        let name = format!("memory.{}", self.regions.len() + 1);
         let address = self.tree.types.model.pointer_bits();
-        let ty = Type::Memory { address, element: Scalar::Bits(size as u32 * 8) };
-        let variable = self.global(&name, ty, initial, span);
-        self.regions.insert(class, Cells { variable, size });
-        Cells { variable, size }
+        let mut memories = Vec::new();
+        for (start, size) in scalars {
+            self.memories += 1;
+            let name = format!("memory.{}", self.memories);
+            let ty = Type::Memory { address, element: Scalar::Bits(size as u32 * 8) };
+            let variable = self.global(&name, ty, initial, span);
+            memories.push((start, Cells { variable, size }));
+        }
+        let division = Division { period, scalars: memories };
+        self.regions.insert(class, division.clone());
+        division
+    }
+
+    /// The memory of a scalar of `size` bytes, so many bytes from where a pointer points. None means that the analysis
+    /// did not know of this access.
+    fn cells(&mut self, (class, offset): (Class, u64), size: u64, span: Span) -> Checked<Cells> {
+        let division = self.division(class, span);
+        let offset = if division.period > 0 { offset % division.period } else { offset };
+        let found = division.scalars.iter().find(|(start, _)| *start == offset).map(|(_, cells)| *cells);
+        match found.filter(|cells| cells.size == size || (cells.size == 1 && division.period == 1)) {
+            Some(cells) => Ok(cells),
+            None => {
+                debug_assert!(false, "every access is known beforehand");
+                Err(Problem::unsupported(span, "this access to memory is"))
+            }
+        }
     }
 
     pub(super) fn named_regions(&self) -> Vec<Region> {
-        let mut regions: Vec<Region> = self
-            .regions
-            .values()
-            .map(|cells| {
+        let memories = self.regions.values().flat_map(|division| &division.scalars);
+        let mut regions: Vec<Region> = memories
+            .map(|(_, cells)| {
                 let Var::Global(variable) = cells.variable else { unreachable!("memory is global") };
                 Region { variable, cell: cells.size as u32 * 8 }
             })
@@ -55,7 +102,6 @@ fn bits(bytes: u64) -> Scalar {
 impl Lower<'_, '_> {
     /// The bytes from an address on, as one number.
     fn load_bytes(&mut self, cells: Cells, address: &Expr, size: u64) -> Expr {
-        debug_assert!(cells.size == size || cells.size == 1, "every access is known beforehand");
         let read = |address: Expr| Expr::read(cells.variable, vec![address], When::Now, bits(cells.size));
         if cells.size == size {
             return read(address.clone());
@@ -79,7 +125,6 @@ impl Lower<'_, '_> {
         values: &mut Vec<Expr>,
     ) {
         let size = u64::from(value.ty.width() / 8);
-        debug_assert!(cells.size == size || cells.size == 1, "every access is known beforehand");
         if cells.size == size {
             targets.push(Target { variable: cells.variable, indices: vec![address.clone()] });
             values.push(value);
@@ -101,26 +146,27 @@ impl Lower<'_, '_> {
 
     pub(crate) fn load(
         &mut self,
-        class: Class,
+        at: (Class, u64),
         address: &Expr,
         ty: &CType,
         field: Option<BitField>,
         span: Span,
     ) -> Checked<Expr> {
         self.cx.assume("no access outside of an object", Some(span));
-        let cells = self.cx.cells(class, span);
         let scalar = self.cx.tree.types.scalar(ty);
         if let Some(field) = field {
             let unit = u64::from(field.low + field.width).div_ceil(8);
             if unit > 8 {
                 return Err(Problem::unsupported(span, "a packed bit-field of this width is"));
             }
+            let cells = self.cx.cells(at, 1, span)?;
             let value = self.load_bytes(cells, address, unit);
             let kind = ExprKind::Extract { value: Box::new(value), low: field.low };
             let value = Expr { kind, ty: Scalar::Bits(field.width) };
             return Ok(super::value::resize(value, ty.is_signed(), scalar));
         }
         let size = self.cx.tree.types.size(ty).unwrap_or(1);
+        let cells = self.cx.cells(at, size, span)?;
         let value = self.load_bytes(cells, address, size);
         Ok(match ty {
             CType::Bool => super::value::bit(super::value::truth(value)),
@@ -131,7 +177,7 @@ impl Lower<'_, '_> {
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn store(
         &mut self,
-        class: Class,
+        at: (Class, u64),
         address: &Expr,
         ty: &CType,
         field: Option<BitField>,
@@ -141,7 +187,8 @@ impl Lower<'_, '_> {
         span: Span,
     ) -> Checked<()> {
         self.cx.assume("no access outside of an object", Some(span));
-        let cells = self.cx.cells(class, span);
+        let size = self.cx.tree.types.size(ty).unwrap_or(1);
+        let cells = self.cx.cells(at, if field.is_some() { 1 } else { size }, span)?;
         let value = match (ty, field) {
             (_, Some(field)) => {
                 let unit = u64::from(field.low + field.width).div_ceil(8);

@@ -51,7 +51,8 @@ pub(crate) struct Context<'t> {
     storages: FxHashMap<ObjectId, Storage>,
     /// Objects with static lifetime that are used.
     statics: Vec<ObjectId>,
-    regions: BTreeMap<Class, Cells>,
+    regions: BTreeMap<Class, memory::Division>,
+    memories: usize,
     next_address: u64,
     heap: Option<Var>,
     stack: Option<Var>,
@@ -99,6 +100,7 @@ pub(crate) fn lower(
         storages: FxHashMap::default(),
         statics: Vec::new(),
         regions: BTreeMap::new(),
+        memories: 0,
         next_address: OBJECTS,
         heap: None,
         stack: None,

@@ -15,8 +15,8 @@ use crate::c::usage::element;
 pub(crate) enum Place {
     /// Leaves of a split object from `start` on, with the indices of the arrays on the way.
     Split { object: ObjectId, start: usize, indices: Vec<Expr>, ty: CType },
-    /// An address in the memory of a class.
-    Memory { class: Class, address: Expr, ty: CType, bits: Option<BitField> },
+    /// An address in the memory of a class, so many bytes from where a pointer points.
+    Memory { class: Class, offset: u64, address: Expr, ty: CType, bits: Option<BitField> },
 }
 
 /// Structures with more scalars than this are not copied.
@@ -65,7 +65,7 @@ impl Lower<'_, '_> {
                         plus(Expr::variable(frame, pointer), offset)
                     }
                 };
-                Place::Memory { class: self.cx.classes.object(id), address, ty, bits: None }
+                Place::Memory { class: self.cx.classes.object(id), offset: 0, address, ty, bits: None }
             }
         })
     }
@@ -84,7 +84,7 @@ impl Lower<'_, '_> {
                 }
                 let address = self.value(pointer)?;
                 let class = self.cx.classes.value(self.cx.tree, pointer);
-                Ok(Place::Memory { class, address, ty: term.ty.clone(), bits: None })
+                Ok(Place::Memory { class, offset: 0, address, ty: term.ty.clone(), bits: None })
             }
             TermKind::Field(base, field) => {
                 let base = self.place(base)?;
@@ -114,10 +114,10 @@ impl Lower<'_, '_> {
                 indices.push(index);
                 Place::Split { object, start, indices, ty: (*element).clone() }
             }
-            Place::Memory { class, address, .. } => {
+            Place::Memory { class, offset, address, .. } => {
                 let size = self.cx.tree.types.size(&element).unwrap_or(1);
                 let address = self.moved(address, index, signed, size, BinaryOp::Add);
-                Place::Memory { class, address, ty: (*element).clone(), bits: None }
+                Place::Memory { class, offset, address, ty: (*element).clone(), bits: None }
             }
         })
     }
@@ -156,8 +156,9 @@ impl Lower<'_, '_> {
                     record.fields[..field].iter().map(|field| self.cx.leaf_count(&field.ty)).sum();
                 Place::Split { object, start: start + before, indices, ty }
             }
-            Place::Memory { class, address, .. } => {
-                Place::Memory { class, address: plus(address, offset), ty, bits }
+            Place::Memory { class, offset: before, address, .. } => {
+                let address = plus(address, offset);
+                Place::Memory { class, offset: before + offset, address, ty, bits }
             }
         }
     }
@@ -193,13 +194,19 @@ impl Lower<'_, '_> {
             }
             CType::Record(id) if self.cx.tree.types.record(id).union => {
                 let size = self.cx.tree.types.record(id).size;
-                let Place::Memory { class, address, .. } = place else {
+                let Place::Memory { class, offset, address, .. } = place else {
                     unreachable!("unions live in memory")
                 };
                 let ty = CType::Int { bits: 8, signed: false };
                 for i in 0..size {
                     let address = plus(address.clone(), i);
-                    out.push(Place::Memory { class, address, ty: ty.clone(), bits: None });
+                    out.push(Place::Memory {
+                        class,
+                        offset: offset + i,
+                        address,
+                        ty: ty.clone(),
+                        bits: None,
+                    });
                 }
             }
             CType::Record(id) => {
@@ -217,7 +224,7 @@ impl Lower<'_, '_> {
     pub(crate) fn piece_types(&mut self, ty: &CType, span: Span) -> Checked<Vec<CType>> {
         // A place that nobody reads: only its type matters.
         let address = Expr::constant(0, self.cx.pointer());
-        let place = Place::Memory { class: 0, address, ty: ty.clone(), bits: None };
+        let place = Place::Memory { class: 0, offset: 0, address, ty: ty.clone(), bits: None };
         Ok(self.pieces(&place, span)?.into_iter().map(|piece| piece.ty().clone()).collect())
     }
 
@@ -245,7 +252,9 @@ impl Lower<'_, '_> {
                     }
                 }
             }
-            Place::Memory { class, address, ty, bits } => self.load(*class, address, ty, *bits, span),
+            Place::Memory { class, offset, address, ty, bits } => {
+                self.load((*class, *offset), address, ty, *bits, span)
+            }
         }
     }
 
@@ -276,8 +285,8 @@ impl Lower<'_, '_> {
                 values.push(value);
                 Ok(())
             }
-            Place::Memory { class, address, ty, bits } => {
-                self.store(*class, address, ty, *bits, value, targets, values, span)
+            Place::Memory { class, offset, address, ty, bits } => {
+                self.store((*class, *offset), address, ty, *bits, value, targets, values, span)
             }
         }
     }
@@ -312,6 +321,9 @@ impl Lower<'_, '_> {
     }
 
     pub(crate) fn note_float(&mut self, span: Span) {
-        self.cx.assume("floating-point numbers have any value (over-approximation)", Some(span));
+        self.cx.assume(
+            "floating-point numbers and integers of 128 bits have any value (over-approximation)",
+            Some(span),
+        );
     }
 }

@@ -103,12 +103,12 @@ impl Lower<'_, '_> {
     /// Variables are zero at the start; memory is, unless it may hold anything.
     fn zero_static(&mut self, place: &Place, span: Span) -> Checked<()> {
         let Place::Memory { class, .. } = place else { return Ok(()) };
-        let cells = self.cx.cells(*class, span);
-        let Var::Global(variable) = cells.variable else { return Ok(()) };
-        match self.cx.globals[variable as usize].initial {
-            Some(_) => Ok(()),
-            None => self.zero(place, span),
-        }
+        let division = self.cx.division(*class, span);
+        let arbitrary = division.everywhere().iter().any(|(_, _, cells)| match cells.variable {
+            Var::Global(variable) => self.cx.globals[variable as usize].initial.is_none(),
+            Var::Local(_) => false,
+        });
+        if arbitrary { self.zero(place, span) } else { Ok(()) }
     }
 
     fn havoc_static(&mut self, place: &Place, span: Span) -> Checked<()> {

@@ -404,24 +404,13 @@ impl Lower<'_, '_> {
             return self.havoc(place, span);
         }
         let Place::Memory { class, address, ty, .. } = place else { return Ok(()) };
-        let cells = self.cx.cells(*class, span);
         let size = self.cx.tree.types.size(ty).unwrap_or(0);
-        let count = size / cells.size;
-        let cell = |address: Expr| Target { variable: cells.variable, indices: vec![address] };
-        if count <= 64 {
-            let targets = (0..count).map(|i| cell(plus(address.clone(), i * cells.size))).collect();
-            self.body.step(span, LocationKind::Statement, Operation::Havoc(targets));
-            return Ok(());
-        }
-        self.each(
-            address.clone(),
-            plus(address.clone(), count * cells.size),
-            cells.size,
-            span,
-            |lower, at| {
-                lower.body.step(span, LocationKind::Statement, Operation::Havoc(vec![cell(at)]));
-            },
-        );
+        self.each_cell(*class, address, size, span, |lower, cells| {
+            let targets: Vec<Target> = cells.into_iter().map(|(target, _)| target).collect();
+            for chunk in targets.chunks(super::initial::CHUNK) {
+                lower.body.step(span, LocationKind::Statement, Operation::Havoc(chunk.to_vec()));
+            }
+        });
         Ok(())
     }
 
@@ -470,11 +459,15 @@ impl Lower<'_, '_> {
         let Some(Storage::Memory(Base::Variable(variable))) = self.cx.storages.get(&id).cloned() else {
             return Err(Problem::unsupported(span, "this array is"));
         };
-        let length = self.object(length)?;
-        let length = self.read(&length, span)?;
-        let pointer = self.cx.pointer();
-        let size = Expr::constant(self.cx.tree.types.size(element).unwrap_or(1), pointer);
-        let size = Expr::binary(BinaryOp::Mul, length, size);
+        let mut size = self.object(length).and_then(|length| self.read(&length, span))?;
+        let mut element = element.clone();
+        while let CType::Array(inner, Length::Variable(length)) = element.clone() {
+            let length = self.object(ObjectId(length)).and_then(|length| self.read(&length, span))?;
+            size = Expr::binary(BinaryOp::Mul, size, length);
+            element = (*inner).clone();
+        }
+        let bytes = self.cx.tree.types.size(&element).unwrap_or(1);
+        let size = Expr::binary(BinaryOp::Mul, size, Expr::constant(bytes, self.cx.pointer()));
         self.allocate_fresh(variable.into(), size, span);
         Ok(())
     }

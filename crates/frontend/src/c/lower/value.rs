@@ -107,7 +107,9 @@ impl Lower<'_, '_> {
                 let place = self.place(place)?;
                 self.assign_to(&place, value, term.span)
             }
-            TermKind::Call(callee, arguments) => self.call(callee, arguments, term, None).map(drop),
+            TermKind::Call(callee, arguments) => {
+                self.call_for(callee, arguments, term, super::call::Want::Nothing).map(drop)
+            }
             TermKind::Block(statements, value) => {
                 self.statements(statements)?;
                 value.as_ref().map_or(Ok(()), |value| self.effects(value))

@@ -2,7 +2,7 @@
 
 use lang_c::ast::{BinaryOperator as B, CallExpression};
 use lang_c::span::Node;
-use wherefore_program::Span;
+use wherefore_program::{Span, UnaryOp};
 
 use super::Sema;
 use crate::c::ctype::CType;
@@ -52,6 +52,7 @@ impl Sema<'_> {
             "and" => Some(B::BitwiseAnd),
             "or" => Some(B::BitwiseOr),
             "xor" => Some(B::BitwiseXor),
+            "nand" => Some(B::BitwiseAnd),
             _ => None,
         };
         let short = name.trim_start_matches("__atomic_").trim_start_matches("__sync_");
@@ -78,7 +79,15 @@ impl Sema<'_> {
             if place.ty.is_pointer() {
                 return self.unsupported(call, "atomic arithmetic on pointers is");
             }
-            return self.update(place, op, value, yields, span).map(Some);
+            let mut term = self.update(place, op, value, yields, span)?;
+            if short.contains("nand") {
+                if let TermKind::Update(_, value, _) = &mut term.kind {
+                    let ty = value.ty.clone();
+                    let inner = value.clone();
+                    **value = Term::new(TermKind::Unary(UnaryOp::BitNot, inner), ty, span);
+                }
+            }
+            return Ok(Some(term));
         }
         let ty = place.ty.clone();
         let assign = |place: Term, value: Term| {

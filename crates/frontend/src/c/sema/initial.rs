@@ -12,6 +12,17 @@ use crate::c::tree::{Initial, InitialItem, ObjectId, Step};
 
 type List<'a> = &'a [Node<InitializerListItem>];
 
+/// Whose braces the list of an aggregate is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Braces {
+    /// Its own: designators in it name its parts.
+    Own,
+    /// Those of something around it, and the designators of the first item led here.
+    Outer,
+    /// Those of something around it.
+    None,
+}
+
 impl Sema<'_> {
     /// The initial value of an object, whose length it may tell.
     pub(super) fn initial(&mut self, id: ObjectId, initializer: &Node<Initializer>) -> Checked<Initial> {
@@ -95,32 +106,34 @@ impl Sema<'_> {
             return Ok(1);
         }
         let mut at = 0;
-        let length = self.parts(ty, path, list, &mut at, true, out)?;
+        let length = self.parts((ty, path), 0, list, &mut at, Braces::Own, out)?;
         if at < list.len() {
             return Err(Problem::new(span, "there are more initial values than there is room for"));
         }
         Ok(length)
     }
 
-    /// Reads the values of the parts of an aggregate, until the list ends or there are no more parts.
+    /// Reads the values of the parts of an aggregate from part `next` on, until the list ends or there are no more parts.
+    /// The designators of the item at hand belong to it only if the braces do.
     fn parts(
         &mut self,
-        ty: &CType,
-        path: &[Step],
+        (ty, path): (&CType, &[Step]),
+        mut next: u64,
         list: List<'_>,
         at: &mut usize,
-        braces: bool,
+        braces: Braces,
         out: &mut Vec<InitialItem>,
     ) -> Checked<u64> {
-        let (mut next, mut most) = (0, 0);
+        let mut most = 0;
+        let mut taken = braces == Braces::Outer;
         while let Some(item) = list.get(*at) {
-            if !item.node.designation.is_empty() {
-                if !braces {
+            if !item.node.designation.is_empty() && !std::mem::take(&mut taken) {
+                if braces != Braces::Own {
                     break;
                 }
-                next = self.designated(ty, path, item, out)?;
-                *at += 1;
+                next = self.designated(ty, path, list, at, out)?;
             } else {
+                taken = false;
                 let Some((step, part)) = self.part(ty, next) else { break };
                 let mut path = path.to_vec();
                 path.push(step);
@@ -149,18 +162,19 @@ impl Sema<'_> {
         }
     }
 
-    /// Reads a value with designators and returns the position behind it.
+    /// Reads a value with designators and those that follow it inside, and returns the position behind them.
     fn designated(
         &mut self,
         ty: &CType,
         path: &[Step],
-        item: &Node<InitializerListItem>,
+        list: List<'_>,
+        at: &mut usize,
         out: &mut Vec<InitialItem>,
     ) -> Checked<u64> {
-        let mut places = vec![(path.to_vec(), ty.clone())];
-        let mut behind = None;
+        let item = &list[*at];
+        // All places named, each with the steps from here.
+        let mut places = vec![(Vec::new(), ty.clone())];
         for designator in &item.node.designation {
-            let first;
             let mut steps = Vec::new();
             match &designator.node {
                 Designator::Member(name) => {
@@ -170,38 +184,47 @@ impl Sema<'_> {
                     let Some(found) = self.tree.types.find_field(id, &name.node.name) else {
                         return self.fail(designator, format!("there is no member `{}`", name.node.name));
                     };
-                    first = found[0] as u64;
                     steps.push(found.into_iter().map(Step::Field).collect::<Vec<_>>());
                 }
-                Designator::Index(index) => {
-                    first = self.integer_constant(index)?;
-                    steps.push(vec![Step::Index(first)]);
-                }
+                Designator::Index(index) => steps.push(vec![Step::Index(self.integer_constant(index)?)]),
                 Designator::Range(range) => {
                     let from = self.integer_constant(&range.node.from)?;
-                    first = self.integer_constant(&range.node.to)?;
-                    if first < from || first - from > 1 << 20 {
+                    let to = self.integer_constant(&range.node.to)?;
+                    if to < from || to - from > 1 << 20 {
                         return self.fail(designator, "an impossible range");
                     }
-                    steps.extend((from..=first).map(|i| vec![Step::Index(i)]));
+                    steps.extend((from..=to).map(|i| vec![Step::Index(i)]));
                 }
             }
-            behind.get_or_insert(first + 1);
             let mut longer = Vec::new();
-            for (path, ty) in &places {
+            for (way, ty) in &places {
                 for more in &steps {
                     let Some(ty) = self.type_at(ty, more) else {
                         return self.fail(designator, "this is outside of what is initialised");
                     };
-                    longer.push((path.iter().chain(more).copied().collect::<Vec<_>>(), ty));
+                    longer.push((way.iter().chain(more).copied().collect::<Vec<Step>>(), ty));
                 }
             }
             places = longer;
         }
-        for (path, ty) in &places {
-            self.item(ty, path, std::slice::from_ref(item), &mut 0, out)?;
+        let start = *at;
+        for (way, ty) in &places {
+            *at = start;
+            let whole: Vec<Step> = path.iter().chain(way).copied().collect();
+            self.item(ty, &whole, list, at, out)?;
         }
-        Ok(behind.unwrap_or(0))
+        // What follows without designators goes on behind the last place, from the inside out.
+        let way = places.pop().map(|(way, _)| way).unwrap_or_default();
+        let position = |step: &Step| match step {
+            Step::Field(i) => *i as u64,
+            Step::Index(i) => *i,
+        };
+        for level in (1..way.len()).rev() {
+            let whole: Vec<Step> = path.iter().chain(&way[..level]).copied().collect();
+            let Some(inner) = self.type_at(ty, &way[..level]) else { continue };
+            self.parts((&inner, &whole), position(&way[level]) + 1, list, at, Braces::None, out)?;
+        }
+        Ok(way.first().map_or(0, position) + 1)
     }
 
     fn type_at(&self, ty: &CType, steps: &[Step]) -> Option<CType> {
@@ -244,23 +267,11 @@ impl Sema<'_> {
                     out.push(InitialItem { path: path.to_vec(), value });
                     return Ok(());
                 }
-                // The value is read again, for the first scalar inside. A designated value has no followers.
+                // The value is read again, for the first scalar inside.
                 let start = *at;
-                let plain: Vec<Node<InitializerListItem>>;
-                let rest = if list[*at].node.designation.is_empty() {
-                    list
-                } else {
-                    let item = InitializerListItem { designation: Vec::new(), ..list[*at].node.clone() };
-                    plain = vec![Node::new(item, list[*at].span)];
-                    *at = 0;
-                    &plain
-                };
-                self.parts(ty, path, rest, at, false, out)?;
-                if *at == 0 || (*at == start && std::ptr::eq(rest, list)) {
+                self.parts((ty, path), 0, list, at, Braces::Outer, out)?;
+                if *at == start {
                     return self.fail(node, "this initial value does not fit");
-                }
-                if !std::ptr::eq(rest, list) {
-                    *at = start + 1;
                 }
             }
         }

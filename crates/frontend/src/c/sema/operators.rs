@@ -208,7 +208,10 @@ impl Sema<'_> {
         };
         let bitwise = matches!(op, BinaryOp::BitAnd | BinaryOp::BitXor | BinaryOp::BitOr | BinaryOp::URem);
         if ty.is_float() && bitwise {
-            return Err(Problem::new(span, "an operation on bits of a floating-point number"));
+            return Err(Problem::new(
+                span,
+                "an operation on the bits of a floating-point number (or of an integer of 128 bits)",
+            ));
         }
         Ok(self.operation(op, left, right, ty, span))
     }
@@ -240,7 +243,10 @@ impl Sema<'_> {
 
     fn shift(&mut self, op: &B, left: Term, right: Term, span: Span) -> Checked<Term> {
         if left.ty.is_float() || right.ty.is_float() {
-            return Err(Problem::new(span, "a floating-point number cannot be shifted"));
+            return Err(Problem::new(
+                span,
+                "a floating-point number (or an integer of 128 bits) cannot be shifted",
+            ));
         }
         let (left, right) = (self.promote(left)?, self.promote(right)?);
         let ty = left.ty.clone();
@@ -273,9 +279,26 @@ impl Sema<'_> {
         if !pointer.ty.is_pointer() || !index.ty.is_integer() {
             return Err(Problem::new(span, "a pointer and an integer are expected"));
         }
-        let size = self.element_size(&pointer)?;
         let ty = pointer.ty.clone();
-        let index = self.promote(index)?;
+        let mut index = self.promote(index)?;
+        let mut element = ty.pointee().cloned().expect("a pointer");
+        // Rows of variable length are counted in their elements.
+        while let CType::Array(inner, crate::c::ctype::Length::Variable(length)) = element.clone() {
+            let signed = self.tree.types.long(true);
+            let length = Term::new(
+                TermKind::Object(crate::c::tree::ObjectId(length)),
+                self.tree.types.size_type(),
+                span,
+            );
+            let length = self.rvalue(length);
+            let length = self.convert(length, &signed)?;
+            let wide = self.convert(index, &signed)?;
+            index = self.operation(BinaryOp::Mul, wide, length, signed, span);
+            element = (*inner).clone();
+        }
+        let Some(size) = self.tree.types.size(&element) else {
+            return Err(Problem::new(pointer.span, "a step over elements of unknown size"));
+        };
         if let Some((base, step)) = pointer.constant().zip(index.constant()) {
             let bits = self.bits(&index.ty);
             let wide = if index.ty.is_signed() { super::specifiers::sign_extended(step, bits) } else { step };

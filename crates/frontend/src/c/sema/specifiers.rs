@@ -238,8 +238,8 @@ impl Sema<'_> {
     }
 
     fn array<N>(&mut self, element: CType, size: &ArraySize, part: &Node<N>) -> Checked<CType> {
-        if matches!(element, CType::Array(_, Length::Variable(_))) {
-            return self.unsupported(part, "arrays of arrays of variable length are");
+        if matches!(element, CType::Array(_, Length::Unknown)) {
+            return self.fail(part, "the length of an inner array is not known");
         }
         let length = match size {
             ArraySize::Unknown | ArraySize::VariableUnknown => Length::Unknown,
@@ -253,6 +253,10 @@ impl Sema<'_> {
                         if term.ty.is_signed() && (value << (64 - self.bits(&term.ty))) as i64 <= -1 =>
                     {
                         return self.fail(size, "the length of an array is negative");
+                    }
+                    // The rows have lengths that are told at run time: so has the whole.
+                    Some(_) if matches!(element, CType::Array(_, Length::Variable(_))) => {
+                        Length::Variable(self.variable_length(term)?.0)
                     }
                     Some(value) => Length::Known(value),
                     // The outermost length of a parameter does not matter: it is a pointer.

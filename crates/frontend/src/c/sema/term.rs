@@ -8,7 +8,7 @@ use lang_c::span::Node;
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{ObjectId, Term, TermKind};
+use crate::c::tree::{Initial, InitialItem, ObjectId, Step, Term, TermKind};
 
 impl Sema<'_> {
     /// The value of an expression.
@@ -71,6 +71,9 @@ impl Sema<'_> {
             Expression::Cast(cast) => {
                 let ty = self.type_name(&cast.node.type_name)?;
                 let value = self.value(&cast.node.expression)?;
+                if let (CType::Record(id), false) = (&ty, value.ty == ty) {
+                    return self.cast_to_union(*id, value, node);
+                }
                 Ok(Term { span, ..self.convert(value, &ty)? })
             }
             Expression::Conditional(conditional) => {
@@ -156,12 +159,9 @@ impl Sema<'_> {
         let span = self.span(node);
         let size_type = self.tree.types.size_type();
         if let CType::Array(element, Length::Variable(length)) = ty {
-            let Some(size) = self.tree.types.size(element) else {
-                return self.fail(node, "the size is not known");
-            };
             let length = Term::new(TermKind::Object(ObjectId(*length)), size_type.clone(), span);
             let length = self.rvalue(length);
-            let size = Term::new(TermKind::Constant(size), size_type.clone(), span);
+            let size = self.size_of(element, node)?;
             return Ok(self.operation(wherefore_program::BinaryOp::Mul, length, size, size_type, span));
         }
         match self.tree.types.size(ty) {
@@ -181,6 +181,22 @@ impl Sema<'_> {
         };
         let base = if base.is_place() { base } else { self.materialise(base) };
         self.field(base, &syntax.node.identifier.node.name, span)
+    }
+
+    /// GNU: a value becomes a union that has a member of its type.
+    fn cast_to_union(&mut self, id: u32, value: Term, node: &Node<Expression>) -> Checked<Term> {
+        let span = value.span;
+        let record = self.tree.types.record(id);
+        let member = record.fields.iter().position(|field| field.ty == value.ty && field.bits.is_none());
+        let (true, Some(member)) = (record.union, member) else {
+            return self.fail(node, "a value cannot be converted to a structure");
+        };
+        let ty = CType::Record(id);
+        let object = self.automatic("literal", ty.clone(), span);
+        let items = vec![InitialItem { path: vec![Step::Field(member)], value }];
+        let initial = Box::new(Initial { items, span });
+        let literal = Term::new(TermKind::Literal(object, initial), ty, span);
+        Ok(self.rvalue(literal))
     }
 
     /// A value of structure type gets an object of its own, so that it can be taken apart.
