@@ -98,7 +98,7 @@ fn read(path: &Path) -> Result<Vec<Task>, String> {
     let task = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
         let cell = |i: usize| cells.get(columns[i]).copied().unwrap_or_default().to_owned();
-        let data_model = cell(5).trim_end_matches('?').to_lowercase();
+        let data_model = cell(5).trim_end_matches('?').to_lowercase().replace("host", "lp64");
         Task {
             path: cell(0),
             family: cell(1),

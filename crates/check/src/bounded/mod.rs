@@ -11,7 +11,6 @@ use wherefore_program::{ErrorSite, Program, Trace};
 use wherefore_pushdown::{Limits, StopReason};
 use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Terms};
 
-use crate::symbolic::nesting::nesting;
 use crate::symbolic::{Flat, Machine, Store, run};
 use unroll::{Stop, Unrolled, Unroller};
 
@@ -44,9 +43,6 @@ pub enum Bounded {
 /// Bounds on the turns of loops, one after the other.
 const BOUNDS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/// Places of the program with all calls inlined.
-const MOST_PLACES: usize = 400_000;
-
 /// Terms and the stack that their traversals need.
 const STACK_SIZE: usize = 1 << 30;
 
@@ -67,14 +63,7 @@ fn search(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded 
     let mut known = None;
     let mut stop = StopReason::Steps;
     for bound in BOUNDS {
-        // Recursion is costly when it branches: its depth grows more slowly than the turns of loops.
-        let depth = 2 * (usize::BITS - bound.leading_zeros()) as usize;
-        let depths = if bound <= 16 { depth.max(bound) } else { depth + 16 };
-        let Some(flat) = Flat::new(program, targets, depths, MOST_PLACES) else {
-            stop = StopReason::Memory;
-            break;
-        };
-        match attempt(&flat, bound, &budget) {
+        match attempt(program, targets, bound, &budget) {
             Ok(Attempt::Fails(answer)) => return answer,
             Ok(Attempt::Complete) => return Bounded::Safe { bound },
             Ok(Attempt::Beyond) => known = Some(bound),
@@ -103,14 +92,18 @@ fn reason(reason: &Reason) -> StopReason {
     }
 }
 
-fn attempt(flat: &Flat<'_>, bound: usize, budget: &Budget) -> Result<Attempt, StopReason> {
-    let order = nesting(flat);
-    let mut machine = Machine::new(flat);
-    let unrolled = Unroller::new(&mut machine, bound, budget).run(&order).map_err(|stop| match stop {
+fn attempt(
+    program: &Program,
+    targets: &[ErrorSite],
+    bound: usize,
+    budget: &Budget,
+) -> Result<Attempt, StopReason> {
+    let mut machine = Machine::new(Flat::new(program, targets));
+    let unrolled = Unroller::new(&mut machine, bound, budget).run().map_err(|stop| match stop {
         Stop::TooLarge => StopReason::Memory,
         Stop::Limit(why) => reason(&why),
     })?;
-    let terms = &mut machine.terms;
+    let Machine { flat, terms, .. } = &mut machine;
     let mut solver = BitBlaster::new();
     let errors: Vec<_> = unrolled.errors.iter().map(|(_, guard)| *guard).collect();
     let fails = terms.any(&errors);

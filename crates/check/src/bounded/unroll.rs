@@ -5,11 +5,14 @@
 //! number of turns is fixed is unrolled to its end, whatever the bound.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
+use wherefore_program::{EdgeRef, LocationId, Operation, ProcedureId};
 use wherefore_smt::{Budget, Kind, Reason, Term, Terms};
 
-use crate::symbolic::nesting::Part;
-use crate::symbolic::{Flat, Machine, PlaceId, Store};
+use crate::symbolic::flat::Move;
+use crate::symbolic::nesting::{Part, nesting};
+use crate::symbolic::{Machine, PlaceId, Store};
 
 /// A visit of a place.
 pub(super) struct Visit {
@@ -52,6 +55,9 @@ pub(super) struct Unroller<'m, 'a> {
     /// The turns of the loops around.
     turns: Vec<usize>,
     steps: usize,
+    orders: BTreeMap<ProcedureId, Rc<Vec<Part>>>,
+    /// For each open call: the frame, its procedure, and the condition under which it was entered.
+    calls: Vec<(u32, ProcedureId, Term)>,
 }
 
 /// Why unrolling stopped.
@@ -62,60 +68,57 @@ pub(super) enum Stop {
 
 impl<'m, 'a> Unroller<'m, 'a> {
     pub fn new(machine: &'m mut Machine<'a>, bound: usize, budget: &'m Budget) -> Self {
-        let (unrolled, waiting, turns) = Default::default();
-        Self { machine, bound, budget, unrolled, waiting, turns, steps: 0 }
+        let (unrolled, waiting, turns, orders, calls) = Default::default();
+        Self { machine, bound, budget, unrolled, waiting, turns, steps: 0, orders, calls }
     }
 
-    pub fn run(mut self, order: &[Part]) -> Result<Unrolled, Stop> {
+    pub fn run(mut self) -> Result<Unrolled, Stop> {
         self.machine.name_prefix("start".to_owned());
         let (store, valid) = self.machine.start();
-        let start = self.flat().start;
+        let start = self.machine.flat.start;
         self.unrolled.visits.push(Visit { place: start, store: store.clone(), from: Vec::new() });
+        let entry = self.machine.flat.program.entry;
+        self.calls.push((0, entry, valid));
         self.follow(0, start, valid, &store)?;
-        for part in order {
-            self.part(part)?;
-        }
+        self.body(0, entry)?;
         Ok(self.unrolled)
     }
 
-    fn flat(&self) -> &'a Flat<'a> {
-        self.machine.flat
+    /// All of a procedure, in a frame of it.
+    fn body(&mut self, frame: u32, procedure: ProcedureId) -> Result<(), Stop> {
+        let program = self.machine.flat.program;
+        let order = self.orders.entry(procedure);
+        let order = order.or_insert_with(|| Rc::new(nesting(program.procedure(procedure)))).clone();
+        order.iter().try_for_each(|part| self.part(frame, part))
     }
 
-    fn part(&mut self, part: &Part) -> Result<(), Stop> {
+    fn part(&mut self, frame: u32, part: &Part) -> Result<(), Stop> {
         match part {
-            Part::Place(place) => self.visit(*place),
-            Part::Loop(head, body) => self.turns(*head, body),
+            Part::Place(location) => self.visit(self.machine.flat.place(frame, *location)),
+            Part::Loop(head, body) => self.turns(frame, *head, body),
         }
     }
 
-    fn turns(&mut self, head: PlaceId, body: &[Part]) -> Result<(), Stop> {
+    fn turns(&mut self, frame: u32, head: LocationId, body: &[Part]) -> Result<(), Stop> {
+        let head = self.machine.flat.place(frame, head);
         let mut uncertain = 0;
-        let mut members = Vec::new();
-        for part in body {
-            part.places(&mut |place| members.push(place));
-        }
-        members.push(head);
-        members.sort_unstable();
+        let mut before = self.coming(head);
         self.turns.push(0);
         loop {
             // What is in the loop already runs through its body; only what comes back to its head makes another turn.
             self.visit(head)?;
             for part in body {
-                self.part(part)?;
+                self.part(frame, part)?;
             }
-            let back = self.waiting.get(&head).map_or(&[][..], Vec::as_slice);
-            let guards: Vec<Term> = back.iter().map(|coming| coming.guard).collect();
-            let mut again = Terms::FALSE;
-            for guard in guards {
-                again = self.either(again, guard);
-            }
+            let again = self.coming(head);
             let turn = self.turns.last_mut().expect("a loop is open");
             *turn += 1;
-            let certain = *turn < MOST_CERTAIN && again == Terms::TRUE;
             if again == Terms::FALSE {
                 break;
             }
+            // A turn that follows for certain from the one before does not count.
+            let certain = *turn < MOST_CERTAIN && again == before;
+            before = again;
             uncertain += usize::from(!certain);
             if uncertain > self.bound {
                 self.unrolled.cuts.push(again);
@@ -125,6 +128,13 @@ impl<'m, 'a> Unroller<'m, 'a> {
         }
         self.turns.pop();
         Ok(())
+    }
+
+    /// The condition under which a place is about to be visited.
+    fn coming(&mut self, place: PlaceId) -> Term {
+        let coming = self.waiting.get(&place).map_or(&[][..], Vec::as_slice);
+        let guards: Vec<Term> = coming.iter().map(|coming| coming.guard).collect();
+        guards.into_iter().fold(Terms::FALSE, |all, guard| self.either(all, guard))
     }
 
     fn visit(&mut self, place: PlaceId) -> Result<(), Stop> {
@@ -151,32 +161,66 @@ impl<'m, 'a> Unroller<'m, 'a> {
         let Some((guard, store)) = merged else { return Ok(()) };
         let id = self.unrolled.visits.len();
         self.unrolled.visits.push(Visit { place, store: store.clone(), from });
-        if self.flat().errors.contains_key(&place) {
+        if self.machine.flat.errors.contains_key(&place) {
             self.unrolled.errors.push((id, guard));
             return Ok(());
         }
         self.follow(id, place, guard, &store)
     }
 
-    /// Takes all edges from a visit.
+    /// Takes all edges from a visit; calls are run to their returns.
     fn follow(&mut self, visit: usize, place: PlaceId, guard: Term, store: &Store) -> Result<(), Stop> {
-        let flat = self.flat();
-        if flat.cuts.contains(&place) {
-            self.unrolled.cuts.push(guard);
-        }
-        for edge in &flat.out[place as usize] {
-            let turns: Vec<String> = self.turns.iter().map(usize::to_string).collect();
-            self.machine.name_prefix(format!("e{edge}@{}", turns.join(",")));
-            let (after, condition) = self.machine.step(store, &flat.edges[*edge as usize]);
-            let guard = self.machine.terms.and(guard, condition);
-            if guard == Terms::FALSE {
+        let at = self.machine.flat.places[place as usize];
+        let program = self.machine.flat.program;
+        let procedure = self.machine.flat.frame_of(place).procedure;
+        for (number, edge) in program.procedure(procedure).edges_from(at.location) {
+            let Operation::Call(call) = &edge.operation else { continue };
+            if self.is_too_deep(at.frame, call.callee, guard) {
+                self.unrolled.cuts.push(guard);
                 continue;
             }
-            let to = flat.edges[*edge as usize].to;
-            let coming = Coming { from: visit, edge: *edge, guard, store: after };
-            self.waiting.entry(to).or_default().push(coming);
+            let call_edge = self.machine.flat.open(at.frame, EdgeRef { procedure, edge: number });
+            let Move::Enter(frame) = self.machine.flat.edges[call_edge as usize].kind else { continue };
+            self.take(visit, call_edge, guard, store);
+            self.calls.push((frame, call.callee, guard));
+            // Loops around the caller are loops around the callee: its values are named after their turns.
+            self.body(frame, call.callee)?;
+            self.calls.pop();
+        }
+        for edge in self.machine.flat.out[place as usize].clone() {
+            if !matches!(self.machine.flat.edges[edge as usize].kind, Move::Enter(_)) {
+                self.take(visit, edge, guard, store);
+            }
         }
         Ok(())
+    }
+
+    /// Whether a call would be one recursion too many: calls that follow for certain do not count.
+    fn is_too_deep(&self, frame: u32, callee: ProcedureId, guard: Term) -> bool {
+        let open = self.machine.flat.depth_of(frame, callee);
+        if open == 0 {
+            return false;
+        }
+        let mut uncertain = 0;
+        let mut inner = guard;
+        for (_, procedure, entered) in self.calls.iter().rev() {
+            if *procedure == callee {
+                uncertain += usize::from(*entered != inner);
+                inner = *entered;
+            }
+        }
+        uncertain > self.bound || open > MOST_CERTAIN
+    }
+
+    fn take(&mut self, visit: usize, edge: u32, guard: Term, store: &Store) {
+        let turns: Vec<String> = self.turns.iter().map(usize::to_string).collect();
+        self.machine.name_prefix(format!("e{edge}@{}", turns.join(",")));
+        let (after, condition) = self.machine.step(store, edge);
+        let guard = self.machine.terms.and(guard, condition);
+        if guard != Terms::FALSE {
+            let to = self.machine.flat.edges[edge as usize].to;
+            self.waiting.entry(to).or_default().push(Coming { from: visit, edge, guard, store: after });
+        }
     }
 
     /// One of two guards, with what they have in common in front: so that the two sides of a branch join to what was before it.

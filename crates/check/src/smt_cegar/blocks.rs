@@ -43,7 +43,7 @@ pub(super) struct Blocks {
 impl Blocks {
     /// Cuts a flat program into blocks.
     pub fn new(machine: &mut Machine<'_>) -> Self {
-        let flat = machine.flat;
+        let flat = &machine.flat;
         let mut in_degree = vec![0_u32; flat.places.len()];
         let mut reached = vec![false; flat.places.len()];
         let mut open = vec![flat.start];
@@ -76,9 +76,9 @@ impl Blocks {
         };
         made.cuts.sort_unstable();
         made.cuts.dedup();
-        let before = made.symbolic_store(machine);
-        for from in 0..made.places.len() {
-            for edge in &flat.out[made.places[from] as usize] {
+        let mut chains = Vec::new();
+        for (from, place) in made.places.iter().enumerate() {
+            for edge in &flat.out[*place as usize] {
                 let mut edges = vec![*edge];
                 let mut at = flat.edges[*edge as usize].to;
                 while !is_node(at) {
@@ -86,10 +86,14 @@ impl Blocks {
                     edges.push(next);
                     at = flat.edges[next as usize].to;
                 }
-                let block = made.block(machine, &before, (from, number[&at]), edges);
-                if !block.guards.contains(&Terms::FALSE) {
-                    made.blocks.push(block);
-                }
+                chains.push(((from, number[&at]), edges));
+            }
+        }
+        let before = made.symbolic_store(machine);
+        for (ends, edges) in chains {
+            let block = made.block(machine, &before, ends, edges);
+            if !block.guards.contains(&Terms::FALSE) {
+                made.blocks.push(block);
             }
         }
         made
@@ -97,8 +101,9 @@ impl Blocks {
 
     /// A store in which every variable is a term of its own.
     fn symbolic_store(&mut self, machine: &mut Machine<'_>) -> Store {
-        let flat = machine.flat;
+        let flat = &machine.flat;
         let mut store = Store::new(flat.variables);
+        let mut made = Vec::new();
         let globals = flat.program.globals.iter().zip(0..).map(|(variable, i)| (variable, i, None));
         let locals = flat.frames.iter().zip(0..).flat_map(|(frame, number)| {
             let variables = &flat.program.procedure(frame.procedure).variables;
@@ -112,7 +117,10 @@ impl Blocks {
             };
             // Two variables of one frame can have one name, in different scopes of the source.
             let name = format!("{name}!{i}");
-            let term = machine.terms.variable(&name, Machine::sort(&variable.ty));
+            made.push((i, name, Machine::sort(&variable.ty)));
+        }
+        for (i, name, sort) in made {
+            let term = machine.terms.variable(&name, sort);
             store.set(i, term);
             self.names.insert(i, term);
         }
@@ -130,7 +138,7 @@ impl Blocks {
         let mut guard = Terms::TRUE;
         for (at, edge) in edges.iter().enumerate() {
             machine.name_prefix(format!("in{}.{at}", edges[0]));
-            let (after, condition) = machine.step(&store, &machine.flat.edges[*edge as usize]);
+            let (after, condition) = machine.step(&store, *edge);
             guard = machine.terms.and(guard, condition);
             store = after;
         }

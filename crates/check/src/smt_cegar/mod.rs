@@ -119,12 +119,12 @@ fn search(
 ) -> Answer {
     let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
     let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
-    let Some(flat) = Flat::new(program, targets, DEPTH, MOST_PLACES) else {
+    let Some(flat) = Flat::inlined(program, targets, DEPTH, MOST_PLACES) else {
         return Answer::unknown(StopReason::Memory);
     };
-    let mut machine = Machine::new(&flat);
+    let mut machine = Machine::new(flat);
     let blocks = Blocks::new(&mut machine);
-    let mut refinement = Refinement::new(&flat, machine, blocks, budget);
+    let mut refinement = Refinement::new(machine, blocks, budget);
     let outcome = refinement.run(limits, progress);
     refinement.answer(outcome)
 }
@@ -133,7 +133,6 @@ const CONTROL: State = State(0);
 
 /// The loop.
 struct Refinement<'a> {
-    flat: &'a Flat<'a>,
     machine: Machine<'a>,
     blocks: Blocks,
     /// The block of initial values, which ends at the start.
@@ -156,7 +155,7 @@ struct Abstract {
 }
 
 impl<'a> Refinement<'a> {
-    fn new(flat: &'a Flat<'a>, mut machine: Machine<'a>, blocks: Blocks, budget: Budget) -> Self {
+    fn new(mut machine: Machine<'a>, blocks: Blocks, budget: Budget) -> Self {
         let (store, valid) = blocks.initial(&mut machine);
         let mut updates = FxHashMap::default();
         for (i, name) in blocks.variables() {
@@ -174,7 +173,6 @@ impl<'a> Refinement<'a> {
             predicates: vec![Vec::new(); blocks.places.len()],
             known: vec![None; blocks.blocks.len() + 1],
             relations: Relations::new(),
-            flat,
             machine,
             blocks,
             initial,
@@ -219,9 +217,9 @@ impl<'a> Refinement<'a> {
                 let edges: Vec<u32> =
                     path.iter().flat_map(|block| self.blocks.blocks[*block].edges.iter().copied()).collect();
                 let stores: Vec<_> = stores.iter().collect();
-                let trace = run::trace(self.flat, &self.machine.terms, &model, &edges, &stores);
+                let trace = run::trace(&self.machine.flat, &self.machine.terms, &model, &edges, &stores);
                 let last = path.last().map_or(self.blocks.start, |block| self.blocks.blocks[*block].to);
-                let path = edges.iter().map(|edge| self.flat.edges[*edge as usize].edge).collect();
+                let path = edges.iter().map(|edge| self.machine.flat.edges[*edge as usize].edge).collect();
                 let target = self.blocks.errors[&last];
                 Ok(Some(Outcome::Unsafe { trace, path, target }))
             }
@@ -358,7 +356,7 @@ impl<'a> Refinement<'a> {
         let tracked = tracked
             .map(|(place, list)| {
                 let words = list.iter().map(|formula| terms.display(*formula).to_string()).collect();
-                (self.flat.node(*place), words)
+                (self.machine.flat.node(*place), words)
             })
             .collect();
         Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked }

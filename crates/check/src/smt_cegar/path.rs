@@ -48,7 +48,7 @@ impl Path<'_> {
             values.push(self.values(&machine.terms, &store));
             for (at, edge) in self.block(step).edges.iter().enumerate() {
                 machine.name_prefix(format!("p{step}.{at}"));
-                let (after, condition) = machine.step(&store, &machine.flat.edges[*edge as usize]);
+                let (after, condition) = machine.step(&store, *edge);
                 guards.extend(conjuncts(&machine.terms, condition).into_iter().map(|guard| (step, guard)));
                 store = after;
                 edge_stores.push(store.clone());

@@ -63,14 +63,17 @@ pub(crate) struct Flat<'a> {
     pub cuts: Vec<PlaceId>,
     /// How many variables all frames have together, globals first.
     pub variables: u32,
+    failing: BTreeMap<Node, usize>,
+    /// Frames of calls that have been opened.
+    opened: BTreeMap<(u32, EdgeRef), u32>,
 }
 
 /// Variables of frames start at multiples of this, so that they can be dropped together.
 pub(crate) const ALIGNMENT: u32 = 16;
 
 impl<'a> Flat<'a> {
-    /// Inlines all calls, recursive ones so many times; `None` if there are more than `most` places.
-    pub fn new(program: &'a Program, targets: &[ErrorSite], depth: usize, most: usize) -> Option<Self> {
+    /// The outermost procedure alone: calls are opened one by one.
+    pub fn new(program: &'a Program, targets: &[ErrorSite]) -> Self {
         let globals = (program.globals.len() as u32).next_multiple_of(ALIGNMENT);
         let mut flat = Self {
             program,
@@ -82,88 +85,114 @@ impl<'a> Flat<'a> {
             errors: BTreeMap::new(),
             cuts: Vec::new(),
             variables: globals,
+            failing: targets.iter().enumerate().map(|(i, site)| (site.node, i)).collect(),
+            opened: BTreeMap::new(),
         };
-        let failing: BTreeMap<Node, usize> =
-            targets.iter().enumerate().map(|(i, site)| (site.node, i)).collect();
-        flat.frame(program.entry, None, &failing);
+        flat.frame(program.entry, None);
         flat.start = flat.place(0, program.procedure(program.entry).entry);
+        flat
+    }
+
+    /// Inlines all calls, recursive ones so many times; `None` if there are more than `most` places.
+    pub fn inlined(program: &'a Program, targets: &[ErrorSite], depth: usize, most: usize) -> Option<Self> {
+        let mut flat = Self::new(program, targets);
         let mut next = 0;
         while next < flat.frames.len() {
-            flat.inline(next as u32, depth, &failing);
+            let frame = next as u32;
+            for (call, callee) in flat.calls(frame) {
+                if flat.depth_of(frame, callee) > depth {
+                    let from = flat.place(frame, program.edge(call).from);
+                    flat.cuts.push(from);
+                } else {
+                    flat.open(frame, call);
+                }
+            }
             next += 1;
             if flat.places.len() > most {
                 return None;
             }
         }
+        flat.cuts.sort_unstable();
         Some(flat)
     }
 
-    fn frame(
-        &mut self,
-        procedure: ProcedureId,
-        caller: Option<(u32, EdgeRef)>,
-        failing: &BTreeMap<Node, usize>,
-    ) -> u32 {
+    /// The calls of a frame that can be reached: those where nothing has failed yet.
+    fn calls(&self, frame: u32) -> Vec<(EdgeRef, ProcedureId)> {
+        let procedure = self.frames[frame as usize].procedure;
+        let edges = self.program.procedure(procedure).edges();
+        edges
+            .filter(|(_, edge)| !self.errors.contains_key(&self.place(frame, edge.from)))
+            .filter_map(|(id, edge)| match &edge.operation {
+                Operation::Call(call) => Some((EdgeRef { procedure, edge: id }, call.callee)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Opens the call of a frame, if it is not open yet: the number of the edge into it.
+    pub fn open(&mut self, frame: u32, call: EdgeRef) -> u32 {
+        if let Some(edge) = self.opened.get(&(frame, call)) {
+            return *edge;
+        }
+        let Operation::Call(operation) = &self.program.edge(call).operation else {
+            unreachable!("only calls are opened");
+        };
+        let from = self.place(frame, self.program.edge(call).from);
+        let callee = self.frame(operation.callee, Some((frame, call)));
+        let entry = self.place(callee, self.program.procedure(operation.callee).entry);
+        let edge = self.edge(from, entry, call, Move::Enter(callee));
+        self.opened.insert((frame, call), edge);
+        edge
+    }
+
+    fn frame(&mut self, procedure: ProcedureId, caller: Option<(u32, EdgeRef)>) -> u32 {
         let id = self.frames.len() as u32;
         let body = self.program.procedure(procedure);
         self.frames.push(Frame { procedure, caller, first: self.variables, place: self.places.len() as u32 });
         self.variables += (body.variables.len() as u32).next_multiple_of(ALIGNMENT);
         for location in body.location_ids() {
-            if let Some(target) = failing.get(&Node { procedure, location }) {
+            if let Some(target) = self.failing.get(&Node { procedure, location }) {
                 self.errors.insert(self.places.len() as u32, *target);
             }
             self.places.push(Place { frame: id, location });
             self.out.push(Vec::new());
         }
-        id
-    }
-
-    /// The place of a location in a frame.
-    fn place(&self, frame: u32, location: LocationId) -> PlaceId {
-        self.frames[frame as usize].place + location.0
-    }
-
-    fn edge(&mut self, from: PlaceId, to: PlaceId, edge: EdgeRef, kind: Move) {
-        self.out[from as usize].push(self.edges.len() as u32);
-        self.edges.push(FlatEdge { from, to, edge, kind });
-    }
-
-    fn inline(&mut self, frame: u32, depth: usize, failing: &BTreeMap<Node, usize>) {
-        let program = self.program;
-        let procedure = self.frames[frame as usize].procedure;
-        for (id, edge) in program.procedure(procedure).edges() {
-            let at = EdgeRef { procedure, edge: id };
-            let from = self.place(frame, edge.from);
+        for (number, edge) in body.edges() {
+            let at = EdgeRef { procedure, edge: number };
+            let from = self.place(id, edge.from);
             // A failing run ends where it fails.
             if self.errors.contains_key(&from) {
                 continue;
             }
-            match &edge.operation {
-                Operation::Call(call) => {
-                    if self.depth_of(frame, call.callee) > depth {
-                        self.cuts.push(from);
-                        continue;
-                    }
-                    let callee = self.frame(call.callee, Some((frame, at)), failing);
-                    let entry = self.place(callee, program.procedure(call.callee).entry);
-                    self.edge(from, entry, at, Move::Enter(callee));
-                }
-                Operation::Return(_) => {
-                    if let Some((caller, call)) = self.frames[frame as usize].caller {
-                        let back = self.place(caller, program.edge(call).to);
-                        self.edge(from, back, at, Move::Leave);
-                    }
+            match (&edge.operation, caller) {
+                (Operation::Call(_), _) | (Operation::Return(_), None) => {}
+                (Operation::Return(_), Some((caller, call))) => {
+                    let back = self.place(caller, self.program.edge(call).to);
+                    self.edge(from, back, at, Move::Leave);
                 }
                 _ => {
-                    let to = self.place(frame, edge.to);
+                    let to = self.place(id, edge.to);
                     self.edge(from, to, at, Move::Step);
                 }
             }
         }
+        id
+    }
+
+    /// The place of a location in a frame.
+    pub fn place(&self, frame: u32, location: LocationId) -> PlaceId {
+        self.frames[frame as usize].place + location.0
+    }
+
+    fn edge(&mut self, from: PlaceId, to: PlaceId, edge: EdgeRef, kind: Move) -> u32 {
+        let id = self.edges.len() as u32;
+        self.out[from as usize].push(id);
+        self.edges.push(FlatEdge { from, to, edge, kind });
+        id
     }
 
     /// How many frames of a procedure are open in a frame.
-    fn depth_of(&self, frame: u32, procedure: ProcedureId) -> usize {
+    pub fn depth_of(&self, frame: u32, procedure: ProcedureId) -> usize {
         let mut open = 0;
         let mut at = Some(frame);
         while let Some(frame) = at {

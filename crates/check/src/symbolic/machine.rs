@@ -18,7 +18,7 @@ const INDEX: u32 = 32;
 /// Evaluates expressions and steps. New values have names that start with a given prefix, so that the same step at the same
 /// place of an unrolling has the same terms.
 pub(crate) struct Machine<'a> {
-    pub flat: &'a Flat<'a>,
+    pub flat: Flat<'a>,
     pub terms: Terms,
     prefix: String,
     fresh: u32,
@@ -34,7 +34,7 @@ struct View<'s> {
 }
 
 impl<'a> Machine<'a> {
-    pub fn new(flat: &'a Flat<'a>) -> Self {
+    pub fn new(flat: Flat<'a>) -> Self {
         Self { flat, terms: Terms::new(), prefix: String::new(), fresh: 0 }
     }
 
@@ -107,12 +107,14 @@ impl<'a> Machine<'a> {
     }
 
     /// The store after an edge and the condition under which it can be taken.
-    pub fn step(&mut self, store: &Store, edge: &FlatEdge) -> (Store, Term) {
+    pub fn step(&mut self, store: &Store, edge: u32) -> (Store, Term) {
+        let edge: FlatEdge = self.flat.edges[edge as usize];
         let frame = self.flat.frame_of(edge.from);
         let (procedure, first, caller) = (frame.procedure, frame.first, frame.caller);
         let view = View { procedure, first, now: store, next: store };
         let program = self.program();
         let mut after = store.clone();
+        after.grow(self.flat.variables);
         let mut valid = Terms::TRUE;
         match (&program.edge(edge.edge).operation, edge.kind) {
             (Operation::Assume(condition), _) => {

@@ -21,9 +21,19 @@ impl Store {
         Self { chunks: vec![empty; variables.div_ceil(ALIGNMENT) as usize] }
     }
 
+    /// Makes room for more variables.
+    pub fn grow(&mut self, variables: u32) {
+        let chunks = variables.div_ceil(ALIGNMENT) as usize;
+        if self.chunks.len() < chunks {
+            self.chunks.resize(chunks, Rc::new([Terms::FALSE; CHUNK]));
+        }
+    }
+
     /// The value of a variable.
     pub fn get(&self, variable: u32) -> Term {
-        self.chunks[variable as usize / CHUNK][variable as usize % CHUNK]
+        self.chunks
+            .get(variable as usize / CHUNK)
+            .map_or(Terms::FALSE, |chunk| chunk[variable as usize % CHUNK])
     }
 
     /// Gives a variable a value.
@@ -46,6 +56,7 @@ impl Store {
     /// The values of this store where `condition` holds, and those of `other` elsewhere.
     pub fn merged(&self, terms: &mut Terms, condition: Term, other: &Store) -> Store {
         let mut merged = other.clone();
+        merged.grow((self.chunks.len() * CHUNK) as u32);
         for (chunk, mine) in merged.chunks.iter_mut().zip(&self.chunks) {
             if Rc::ptr_eq(chunk, mine) || chunk == mine {
                 continue;
