@@ -226,6 +226,13 @@ int main(void) {
   result[12] = \"abc\"[1]; result[13] = sizeof((char[]){1, 2}); for (int i = 0; i < 3; i++) { int fresh[2] = {i}; fresh[1] += fresh[0]; result[14] += fresh[1] * 10 + fresh[0]; }
   return 0;
 }";
+    values_of_assignments_are_settled: "
+int g, *p; int f(void) { g = 10; return 0; } int h(void) { *p = 20; return 0; } struct s { int b : 3; } s;
+int main(void) {
+  result[0] = (g = 1) + f(); g = 0; result[1] = ++g + f() * 2; result[2] = g; int x = 0; p = &x; result[3] = (x = 3) + h(); result[4] = ++x + h(); result[5] = x;
+  int a, b; a = b = g = 7; result[6] = a + b + g; result[7] = (s.b = 7); result[8] = (s.b = 9) + s.b; unsigned char c; int i = c = 300; result[9] = i; g = 5; result[10] = g++ + f();
+  return 0;
+}";
     booleans_are_one_or_zero: "
 #include <stdbool.h>
 bool flag = 4; bool f(int x) { return x; } struct b { bool p, q; };
