@@ -102,6 +102,7 @@ fn the_macro_assert_is_an_error() {
     let program = load(&file, None).unwrap();
     let targets = program.targets(&TargetChoice::Default).unwrap();
     let lines: Vec<_> = targets.iter().filter_map(|target| program.line(target.node)).collect();
+    assert_eq!(program.sources.len(), 1, "nothing of the header is used");
     assert_eq!(lines, [4, 5]);
     assert!(targets.iter().all(|target| target.kind == ErrorKind::Assertion));
     assert!(fails(&program));

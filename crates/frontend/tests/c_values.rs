@@ -226,6 +226,13 @@ int main(void) {
   result[12] = \"abc\"[1]; result[13] = sizeof((char[]){1, 2}); for (int i = 0; i < 3; i++) { int fresh[2] = {i}; fresh[1] += fresh[0]; result[14] += fresh[1] * 10 + fresh[0]; }
   return 0;
 }";
+    values_of_assignments_are_settled: "
+int g, *p; int f(void) { g = 10; return 0; } int h(void) { *p = 20; return 0; } struct s { int b : 3; } s;
+int main(void) {
+  result[0] = (g = 1) + f(); g = 0; result[1] = ++g + f() * 2; result[2] = g; int x = 0; p = &x; result[3] = (x = 3) + h(); result[4] = ++x + h(); result[5] = x;
+  int a, b; a = b = g = 7; result[6] = a + b + g; result[7] = (s.b = 7); result[8] = (s.b = 9) + s.b; unsigned char c; int i = c = 300; result[9] = i; g = 5; result[10] = g++ + f();
+  return 0;
+}";
     booleans_are_one_or_zero: "
 #include <stdbool.h>
 bool flag = 4; bool f(int x) { return x; } struct b { bool p, q; };
@@ -288,6 +295,31 @@ void sort(void *base, unsigned long n, unsigned long size, compare c) { for (uns
 struct stack { void **items; int n; }; void push(struct stack *s, void *p) { if (!s->items) s->items = malloc(8 * sizeof *s->items); s->items[s->n++] = p; } void *pop(struct stack *s) { return s->items[--s->n]; }
 int main(void) {
   int a[6] = {5, 3, 300, 1, -4, 2}; sort(a, 6, sizeof *a, ints); for (int i = 0; i < 6; i++) result[i] = a[i]; struct stack s = {0}; long l = 7; push(&s, &a[2]); push(&s, &l); result[6] = *(long *)pop(&s); result[7] = *(int *)pop(&s); int **m = malloc(2 * sizeof *m); for (int i = 0; i < 2; i++) { m[i] = malloc(3 * sizeof **m); for (int j = 0; j < 3; j++) m[i][j] = i + j * 10; } result[8] = m[1][2] + m[0][1]; void *v = m; result[9] = ((int **)v)[1][0];
+  return 0;
+}";
+    pools_tables_and_rows: "
+typedef unsigned long size_t;
+struct a { int x; int y; };
+struct b { struct a in; struct b *link; };
+static struct b pool[4]; static int used;
+static struct b *get(void) { return used < 4 ? &pool[used++] : (struct b *)0; }
+enum color { RED, GREEN = 5 };
+static const char *names[] = { [RED] = \"red\", [GREEN] = \"green\" };
+int cmp(enum color c) { switch (c) { case RED: return 1; case GREEN: return 2; } return 0; }
+void init(struct a *p, int v) { *p = (struct a){ .x = v, .y = -v }; }
+int f(struct b *b) { int s = 0; for (; b; b = b->link) s += b->in.x * b->in.y; return s; }
+int main(void) {
+  struct b *l = 0, *n;
+  for (int i = 0; (n = get()); i++) { init(&n->in, i); n->link = l; l = n; }
+  result[0] = f(l); result[1] = names[GREEN][2]; result[2] = cmp(GREEN);
+  int (*g)(enum color) = cmp; result[3] = g(RED) + (*g)(GREEN);
+  struct a arr[2][2] = {{{1,2},{3,4}},{{5,6}}}; struct a (*row)[2] = arr + 1; result[4] = (*row)[0].y + row[-1][1].x;
+  unsigned char *raw = (unsigned char *)&arr[0][1]; result[5] = raw[4];
+  long v = (long)l; struct b *back = (struct b *)v; result[6] = back->in.x;
+  char s[4] = \"abcd\"; result[7] = s[3]; result[8] = sizeof(s) + sizeof(names)/sizeof(*names);
+  struct { unsigned a:4, b:4; } bf = {3, 12}; bf.a += 15; result[9] = bf.a * 16 + bf.b; 
+  int i = 5; i = i++ < 6 ? i : -1; result[10] = i; result[11] = (1, 2, 3); do { i--; if (i == 3) continue; } while (i > 0 && i != 2); result[12] = i;
+  int z = 0; for (int a = 0, *p = &a; *p < 5; ++*p) z += *p; result[13] = z;
   return 0;
 }";
     recursive_frames_keep_their_objects: "

@@ -10,6 +10,7 @@
 //! 5. `lower`: the automata. `models.rs`, `library.c`: functions without a definition.
 
 mod ctype;
+mod files;
 mod input;
 mod lines;
 mod lower;
@@ -179,6 +180,7 @@ fn translate_texts(
     mut sources: Sources,
     options: &Options,
 ) -> Result<Translation, LoadError> {
+    let given = texts.len();
     let mut tree = Tree::default();
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
@@ -219,16 +221,19 @@ fn translate_texts(
         }
         usage = Usage::new(&tree, entry);
     }
-    let lowered = match lower::lower(&tree, &usage, entry, options) {
+    let mut lowered = match lower::lower(&tree, &usage, entry, options) {
         Ok(lowered) => lowered,
         Err(problems) => return Err(refuse(&sources.files, problems)),
     };
-    let program = Program {
-        sources: sources.files,
-        globals: lowered.globals,
-        procedures: lowered.procedures,
-        entry: lowered.entry,
-    };
+    let sources = files::keep_used(
+        sources.files,
+        given,
+        &mut lowered.globals,
+        &mut lowered.procedures,
+        &mut lowered.assumptions,
+    );
+    let program =
+        Program { sources, globals: lowered.globals, procedures: lowered.procedures, entry: lowered.entry };
     debug_assert_eq!(program.check(), Ok(()));
     Ok(Translation {
         program,

@@ -320,6 +320,17 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Whether a place is a bit-field: it may hold less than was assigned.
+    pub(crate) fn is_bit_field(&self, place: &Place) -> bool {
+        match place {
+            Place::Memory { bits, .. } => bits.is_some(),
+            Place::Split { object, start, .. } => match self.cx.storages.get(object) {
+                Some(Storage::Split(leaves)) => leaves[*start].bits.is_some(),
+                _ => false,
+            },
+        }
+    }
+
     pub(crate) fn note_float(&mut self, span: Span) {
         self.cx.assume(
             "floating-point numbers and integers of 128 bits have any value (over-approximation)",

@@ -1,6 +1,6 @@
 //! Expressions as values. What has effects becomes steps; the rest is one expression.
 
-use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, Span, UnaryOp};
+use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, Span, UnaryOp, Var};
 
 use super::Lower;
 use super::place::Place;
@@ -211,8 +211,8 @@ impl Lower<'_, '_> {
                 let place = self.place(place)?;
                 self.assign_to(&place, value, span)?;
                 match value.constant() {
-                    Some(constant) if self.direct(&place).is_some() => Ok(Expr::constant(constant, scalar)),
-                    _ => self.read(&place, span),
+                    Some(constant) if !self.is_bit_field(&place) => Ok(Expr::constant(constant, scalar)),
+                    _ => self.settled(&place, span),
                 }
             }
             TermKind::Update(place, value, yields) => {
@@ -359,9 +359,17 @@ impl Lower<'_, '_> {
         self.write(&place, new, &mut targets, &mut values, span)?;
         self.body.assign(span, targets, values);
         if yields == Some(Yields::New) {
-            result = Some(self.read(&place, span)?);
+            result = Some(self.settled(&place, span)?);
         }
         Ok(result)
+    }
+
+    /// The value that a place has just got: what comes later in the same expression must not change it.
+    fn settled(&mut self, place: &Place, span: Span) -> Checked<Expr> {
+        let value = self.read(place, span)?;
+        let mut shared = false;
+        value.reads(&mut |variable, _| shared |= matches!(variable, Var::Global(_)));
+        Ok(if shared { self.keep(value, span) } else { value })
     }
 
     /// The scalars of a value of structure type.
