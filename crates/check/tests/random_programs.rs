@@ -1,9 +1,13 @@
 //! Random Boolean programs: exact checking against an explicit-state search.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
+use wherefore_check::bounded::{self, Bounded};
 use wherefore_check::cegar::{Cegar, CegarOptions, Stopping};
 use wherefore_check::exact::{CheckOptions, Checker, Detail, Search, Verdict};
 use wherefore_check::interpolants::Heuristic;
+use wherefore_check::smt_cegar::{self, Outcome as Refined};
 use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, Var, explore};
 
 /// A random expression over these variables.
@@ -157,6 +161,39 @@ proptest! {
                     prop_assert!(cegar.inside().contains(&node), "{:?} of\n{}", node, text);
                 }
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, max_shrink_iters: 2_000, ..ProptestConfig::default() })]
+
+    /// Bounded checking and refinement by satisfiability know less, but nothing else; and every failing run replays.
+    #[test]
+    fn engines_for_large_data_agree_with_exact_checking(text in program()) {
+        let program = parse(&text);
+        // Choices in a procedure's invariant are made to its advantage: the engines for C do not know such invariants.
+        prop_assume!(program.procedures.iter().all(|procedure| procedure.invariant.is_none()));
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap().verdict();
+        let limits = wherefore_pushdown::Limits { time: Some(Duration::from_secs(2)), ..Default::default() };
+        match bounded::check(&program, &targets, &limits) {
+            Bounded::Safe { .. } => prop_assert_eq!(exact, Verdict::Safe, "bounded: {}", text),
+            Bounded::Unsafe { trace, target, .. } => {
+                prop_assert_eq!(exact, Verdict::Unsafe, "bounded: {}", text);
+                prop_assert_eq!(program.replay(&trace), Ok(()), "bounded: {}", text);
+                prop_assert_eq!(trace.last().node(), Some(targets[target].node));
+            }
+            Bounded::Unknown { .. } => {}
+        }
+        match smt_cegar::check(&program, &targets, &limits, &mut |_| {}).outcome {
+            Refined::Safe => prop_assert_eq!(exact, Verdict::Safe, "refinement: {}", text),
+            Refined::Unsafe { trace, target, .. } => {
+                prop_assert_eq!(exact, Verdict::Unsafe, "refinement: {}", text);
+                prop_assert_eq!(program.replay(&trace), Ok(()), "refinement: {}", text);
+                prop_assert_eq!(trace.last().node(), Some(targets[target].node));
+            }
+            Refined::Unknown(_) => {}
         }
     }
 }
