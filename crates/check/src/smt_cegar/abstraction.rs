@@ -20,6 +20,9 @@ pub(super) struct Relations {
     pub questions: usize,
 }
 
+/// A predicate and its bit. A formula has the same bit wherever it is tracked, so that keeping it is keeping the bit.
+pub(super) type Tracked = (Term, usize);
+
 /// A truth value with its bit: before or after the block.
 #[derive(Clone, Copy)]
 struct Bit {
@@ -39,17 +42,18 @@ impl Relations {
         terms: &mut Terms,
         bits: &BddRelations,
         block: &Block,
-        (before, after): (&[Term], &[Term]),
+        (before, after): (&[Tracked], &[Tracked]),
         budget: &Budget,
     ) -> Result<Predicate, Reason> {
         let mut relation = bits.constant(true);
         let mut open: Vec<Bit> = Vec::new();
-        for (index, formula) in after.iter().enumerate() {
-            let read = block.before(terms, *formula);
+        for (formula, index) in after.iter().copied() {
+            let read = block.before(terms, formula);
             let next = bits.next(index);
-            let same = before.iter().position(|known| *known == read);
-            let not = terms.not(read);
-            let opposite = before.iter().position(|known| *known == not);
+            let bit_of =
+                |wanted: Term| before.iter().find(|(known, _)| *known == wanted).map(|(_, bit)| *bit);
+            let same = bit_of(read);
+            let opposite = bit_of(terms.not(read));
             let value = if read == Terms::TRUE || read == Terms::FALSE {
                 bits.constant(read == Terms::TRUE)
             } else if let Some(known) = same {
@@ -70,7 +74,7 @@ impl Relations {
     }
 
     /// Conditions and truth values that share variables, directly or by others.
-    fn groups(&self, terms: &Terms, block: &Block, before: &[Term], open: &[Bit]) -> Vec<Group> {
+    fn groups(&self, terms: &Terms, block: &Block, before: &[Tracked], open: &[Bit]) -> Vec<Group> {
         let mut items: Vec<(Vec<Term>, Item)> = Vec::new();
         for guard in &block.guards {
             items.push((terms.variables(*guard), Item::Guard(*guard)));
@@ -78,8 +82,8 @@ impl Relations {
         for bit in open {
             items.push((terms.variables(bit.term), Item::Bit(*bit)));
         }
-        for (index, term) in before.iter().enumerate() {
-            items.push((terms.variables(*term), Item::Bit(Bit { term: *term, index, after: false })));
+        for (term, index) in before.iter().copied() {
+            items.push((terms.variables(term), Item::Bit(Bit { term, index, after: false })));
         }
         let mut parent: Vec<usize> = (0..items.len()).collect();
         let mut owner: FxHashMap<Term, usize> = FxHashMap::default();

@@ -18,13 +18,13 @@ use rustc_hash::FxHashMap;
 use wherefore_domains::bdd::{BddRelations, Predicate};
 use wherefore_program::{EdgeRef, ErrorSite, Node, Program, Trace};
 use wherefore_pushdown::{
-    Automaton, Configuration, Limits, Method, Options, Order, Reading, Recording, Rhs, RuleId, Saturated,
-    Semiring, State, StopReason, Symbol, System, solve,
+    Automaton, Configuration, Limits, Method, Options, Order, Reading, Recording, Relational, Rhs, RuleId,
+    Saturated, Semiring, State, StopReason, Symbol, System, solve,
 };
 use wherefore_smt::{Budget, Reason, Term, Terms};
 
 use crate::symbolic::{Flat, Machine, run};
-use abstraction::Relations;
+use abstraction::{Relations, Tracked};
 use blocks::{Block, Blocks, NodeId};
 use path::{Feasibility, Path};
 
@@ -137,7 +137,9 @@ struct Refinement<'a> {
     blocks: Blocks,
     /// The block of initial values, which ends at the start.
     initial: Block,
-    predicates: Vec<Vec<Term>>,
+    predicates: Vec<Vec<Tracked>>,
+    /// The bit of each formula.
+    bits: FxHashMap<Term, usize>,
     relations: Relations,
     /// Per block (the last is the initial one): the numbers of predicates it was abstracted with, and the relation.
     known: Vec<Option<((usize, usize), Predicate)>>,
@@ -173,6 +175,7 @@ impl<'a> Refinement<'a> {
             predicates: vec![Vec::new(); blocks.places.len()],
             known: vec![None; blocks.blocks.len() + 1],
             relations: Relations::new(),
+            bits: FxHashMap::default(),
             machine,
             blocks,
             initial,
@@ -239,11 +242,15 @@ impl<'a> Refinement<'a> {
     fn track(&mut self, node: NodeId, formula: Term) -> bool {
         let not = self.machine.terms.not(formula);
         let list = &mut self.predicates[node];
-        if formula == Terms::TRUE || formula == Terms::FALSE || list.contains(&formula) || list.contains(&not)
-        {
+        let known = list.iter().any(|(known, _)| *known == formula || *known == not);
+        if formula == Terms::TRUE || formula == Terms::FALSE || known {
             return false;
         }
-        list.push(formula);
+        // A formula and its negation share a bit.
+        let next = self.bits.len();
+        let tracked = if self.bits.contains_key(&not) { not } else { formula };
+        let bit = *self.bits.entry(tracked).or_insert(next);
+        list.push((tracked, bit));
         true
     }
 
@@ -252,7 +259,7 @@ impl<'a> Refinement<'a> {
     }
 
     fn abstract_program(&mut self) -> Result<Abstract, Reason> {
-        let most = self.predicates.iter().map(Vec::len).max().unwrap_or(0);
+        let most = self.bits.len();
         let bits = self.base.companion(most);
         let mut system: System<Predicate> = System::new();
         system.state("p");
@@ -263,19 +270,26 @@ impl<'a> Refinement<'a> {
         let failed = system.symbol("failed");
         let all: Vec<usize> = (0..most).collect();
         let nothing = bits.store(&vec![false; most]);
-        let cleared = |relation: &Predicate, used: usize| {
-            (used..most).fold(relation.clone(), |relation, i| bits.and(&relation, &bits.not(&bits.next(i))))
-        };
+
         let mut origins = Vec::new();
         for at in 0..=self.blocks.blocks.len() {
             let relation = self.relation(&bits, at)?;
             let block = self.blocks.blocks.get(at);
             let (from, to) = block.map_or((start, self.blocks.start), |b| (Symbol(b.from as u32), b.to));
-            let mut relation = cleared(&relation, self.predicates[to].len());
+            // The bits that are not tracked at a node are 0 there.
+            let mut changed: Vec<usize> = self.predicates[to].iter().map(|(_, bit)| *bit).collect();
+            let mut relation = relation;
+            for (_, bit) in block.iter().flat_map(|block| &self.predicates[block.from]) {
+                if !changed.contains(bit) {
+                    changed.push(*bit);
+                    relation = bits.and(&relation, &bits.not(&bits.next(*bit)));
+                }
+            }
             if block.is_none() {
                 relation = bits.and(&relation, &nothing);
             }
-            let weight = bits.transition(&all, &relation);
+            changed.sort_unstable();
+            let weight = bits.transition(&changed, &relation);
             if !bits.is_zero(&weight) {
                 system.add(CONTROL, from, CONTROL, Rhs::Swap(Symbol(to as u32)), weight);
                 origins.push(block.map(|_| at));
@@ -293,7 +307,7 @@ impl<'a> Refinement<'a> {
     fn relation(&mut self, bits: &BddRelations, at: usize) -> Result<Predicate, Reason> {
         let block = self.blocks.blocks.get(at).unwrap_or(&self.initial);
         let is_initial = at == self.blocks.blocks.len();
-        let before: &[Term] = if is_initial { &[] } else { &self.predicates[block.from] };
+        let before: &[Tracked] = if is_initial { &[] } else { &self.predicates[block.from] };
         let after = &self.predicates[block.to];
         let counts = (before.len(), after.len());
         if let Some((with, relation)) = &self.known[at] {
@@ -343,9 +357,47 @@ impl<'a> Refinement<'a> {
         if !self.reaches(program, post, symbol) {
             return None;
         }
-        let query = self.query(program, symbol);
-        let witness = post.shortest_witness(&program.bits, &program.system, &query).ok()??;
-        Some(witness.rules.iter().filter_map(|RuleId(rule)| program.origins[*rule as usize]).collect())
+        let d = &program.bits;
+        let versions = post.versions(d, &program.system).ok()?;
+        // The stores that each version gained, and the versions of each symbol in order of time.
+        let stores: Vec<Predicate> =
+            versions.iter().map(|version| d.stores_of(&d.range_of(&version.gained))).collect();
+        let mut at_symbol: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
+        for (at, version) in versions.iter().enumerate() {
+            at_symbol.entry(version.transition.symbol?).or_default().push(at);
+        }
+        let mut into: FxHashMap<Symbol, Vec<RuleId>> = FxHashMap::default();
+        for (id, rule) in program.system.rules() {
+            if let Rhs::Swap(to) = rule.rhs {
+                into.entry(to).or_default().push(id);
+            }
+        }
+        // Backwards: each version follows from an earlier one by some rule.
+        let mut at = *at_symbol.get(&symbol)?.first()?;
+        let mut goal = stores[at].clone();
+        let mut path = Vec::new();
+        while let Some(rules) = into.get(&versions[at].transition.symbol?) {
+            let mut earliest: Option<(usize, Predicate, RuleId)> = None;
+            for rule in rules {
+                let leading = d.stores_of(&d.and(program.system.weight(*rule), &d.primed(&goal)));
+                let from = program.system.rule(*rule).symbol;
+                for before in at_symbol.get(&from).into_iter().flatten().copied() {
+                    if before >= at || earliest.as_ref().is_some_and(|(other, ..)| *other <= before) {
+                        break;
+                    }
+                    let possible = d.and(&leading, &stores[before]);
+                    if !d.is_zero(&possible) {
+                        earliest = Some((before, possible, *rule));
+                        break;
+                    }
+                }
+            }
+            let (before, possible, rule) = earliest?;
+            path.extend(program.origins[rule.index()]);
+            (at, goal) = (before, possible);
+        }
+        path.reverse();
+        Some(path)
     }
 
     fn answer(&self, outcome: Outcome) -> Answer {
@@ -355,7 +407,7 @@ impl<'a> Refinement<'a> {
         let terms = &self.machine.terms;
         let tracked = tracked
             .map(|(place, list)| {
-                let words = list.iter().map(|formula| terms.display(*formula).to_string()).collect();
+                let words = list.iter().map(|(formula, _)| terms.display(*formula).to_string()).collect();
                 (self.machine.flat.node(*place), words)
             })
             .collect();
