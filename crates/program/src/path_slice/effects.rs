@@ -56,6 +56,8 @@ pub(super) struct Effect {
     /// What the condition or constraint looks at.
     pub(super) condition: Vec<Place>,
     pub(super) guard: Guard,
+    /// Whether an index may be out of bounds, whatever else decides.
+    pub(super) may_be_out: bool,
     /// Whether everything that it looks at matters as soon as it is taken.
     pub(super) entangled: bool,
     pub(super) passage: Passage,
@@ -85,6 +87,7 @@ impl Reader<'_> {
             parts: Vec::new(),
             condition: Vec::new(),
             guard: Guard::Open,
+            may_be_out: false,
             entangled: false,
             passage: Passage::Within,
         };
@@ -98,6 +101,7 @@ impl Reader<'_> {
             | Operation::Sync => {}
             Operation::Assume(condition) if always_possible(condition) => {}
             Operation::Assume(condition) => {
+                bounds = self.may_be_out(condition);
                 effect.condition = self.reads([condition]);
                 effect.guard = Guard::Condition;
             }
@@ -113,6 +117,7 @@ impl Reader<'_> {
                 effect.passage = Passage::Return { values };
             }
         }
+        effect.may_be_out = bounds;
         if bounds && effect.guard == Guard::Open {
             effect.guard = Guard::Bounds;
         }
@@ -228,11 +233,13 @@ fn always_possible(condition: &Expr) -> bool {
 pub(super) fn always_goes_on(procedure: &Procedure, effects: &[Effect], at: crate::LocationId) -> bool {
     let mut conditions = Vec::new();
     for (id, edge) in procedure.edges_from(at) {
-        if effects[id.0 as usize].guard == Guard::Open {
+        let effect = &effects[id.0 as usize];
+        if effect.guard == Guard::Open {
             return true;
         }
-        if let Operation::Assume(condition) = &edge.operation {
-            conditions.push(condition);
+        match &edge.operation {
+            Operation::Assume(condition) if !effect.may_be_out => conditions.push(condition),
+            _ => {}
         }
     }
     conditions.iter().enumerate().any(|(i, a)| conditions[i + 1..].iter().any(|b| complementary(a, b)))
