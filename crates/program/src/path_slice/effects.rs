@@ -138,6 +138,8 @@ impl Reader<'_> {
             Argument::Arbitrary => Vec::new(),
         };
         let arguments = call.arguments.iter().map(&mut argument).collect();
+        // The return would refuse, but what it depends on is known here.
+        *bounds |= call.results.iter().flatten().any(|target| self.target_may_be_out(target));
         let result = |target: &Option<Target>| target.as_ref().map(|target| self.part(target, &[]));
         let results = call.results.iter().map(result).collect();
         effect.passage = Passage::Call { callee: call.callee, arguments, results };

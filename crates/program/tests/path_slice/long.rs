@@ -12,6 +12,8 @@ pub enum Tie {
     None,
     /// `if (a > 0) x := 1`, and the path goes round the assignment: the slice is infeasible.
     Guarded,
+    /// Every procedure also changes `x`: nearly everything is in the slice.
+    Everywhere,
 }
 
 /// A program and a path to its error.
@@ -57,9 +59,10 @@ fn find(procedures: &[Procedure], procedure: u32, (from, to): Ends) -> EdgeRef {
 }
 
 /// A procedure that chooses, counts and adds, and one way through it.
-fn worker(number_of_it: u32) -> (Procedure, Vec<Ends>) {
+fn worker(number_of_it: u32, tie: Tie) -> (Procedure, Vec<Ends>) {
     let (total, sign, count) =
         (Var::Global(2 + 2 * number_of_it), Var::Global(3 + 2 * number_of_it), Var::Local(0));
+    let total = if tie == Tie::Everywhere { Var::Global(1) } else { total };
     let mut body = ProcedureBuilder::new(format!("worker{number_of_it}"), span());
     body.variables(0, vec![word("count")]);
     let [choose, up, down, start, head, add, step, last] =
@@ -136,7 +139,7 @@ pub fn long_path(calls: usize, workers: u32, tie: Tie) -> LongPath {
     let mut globals = vec![word("a"), word("x")];
     let mut ways = Vec::new();
     for i in 0..workers {
-        let (body, way) = worker(i);
+        let (body, way) = worker(i, tie);
         procedures.push(body);
         ways.push(way);
         globals.extend([word(&format!("total{i}")), word(&format!("sign{i}"))]);

@@ -155,6 +155,14 @@ fn what_is_no_path_is_refused_with_the_step_and_the_reason() {
 }
 
 #[test]
+fn where_everything_is_tied_nearly_everything_is_in_the_slice() {
+    let long = long_path(100, 7, Tie::Everywhere);
+    let slice = PathSlicer::new(&long.program).slice(&long.path).expect("a path");
+    // Only the branches and what they are about are left out: the sum that they change is not asked for.
+    assert_eq!((long.path.len(), slice.taken.len()), (902, 702));
+}
+
+#[test]
 fn programs_with_threads_are_refused() {
     let mut main = ProcedureBuilder::new("main", span());
     let at = main.location(span(), LocationKind::Statement);
