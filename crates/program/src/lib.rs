@@ -7,7 +7,8 @@
 //! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every configuration.
 //! 4. [`TargetChoice`]: which locations are errors.
 //! 5. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
-//! 6. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`] and [`Program::dot`]
+//! 6. [`PathSlicer`]: what of a path matters for getting to its end.
+//! 7. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`] and [`Program::dot`]
 //!    show them.
 //!
 //! *Invariant:* a front end hands over only programs that [`Program::check`] accepts.
@@ -26,6 +27,7 @@ mod graph;
 mod interpret;
 pub mod loops;
 mod mod_ref;
+mod path_slice;
 mod print;
 mod program;
 mod replay;
@@ -43,6 +45,9 @@ pub use expression::{BinaryOp, Expr, ExprKind, Target, UnaryOp, Var, When};
 pub use graph::Graph;
 pub use interpret::{Extent, Frame, Interpreter, State};
 pub use mod_ref::{Effects, ModRef};
+pub use path_slice::{
+    CallStack, Lvalue, Owner, PathSlice, PathSlicer, Record, SliceOptions, Stops, Taken, Visit, WalkEnd,
+};
 pub use program::{
     Argument, Assignment, Call, Edge, EdgeId, EdgeRef, Location, LocationId, LocationKind, Node, Operation,
     Procedure, ProcedureId, Program, ThreadStart, Variable,

@@ -7,6 +7,7 @@ mod loops;
 mod program_shaped;
 mod projection;
 mod saturation;
+mod slice;
 mod smt;
 mod table;
 
@@ -41,6 +42,12 @@ pub enum Subject {
         #[arg(long)]
         quick: bool,
     },
+    /// Slices of long paths.
+    Slice {
+        /// Small sizes only: a look at whether everything still runs.
+        #[arg(long)]
+        quick: bool,
+    },
     /// One attempt of a benchmark, in a process of its own.
     #[command(hide = true)]
     Attempt { file: PathBuf, way: String },
@@ -69,6 +76,7 @@ pub fn run(subject: &Subject) {
         Subject::Cegar { quick } => cegar::run(extent(*quick)),
         Subject::Attempt { file, way } => cegar::one(file, way),
         Subject::Smt { quick } => smt::run(extent(*quick)),
+        Subject::Slice { quick } => slice::run(extent(*quick)),
     }
 }
 
