@@ -21,6 +21,7 @@ struct Cli {
 enum Command {
     Check(program::check::CheckArgs),
     Project(program::project::ProjectArgs),
+    Slice(program::slice::SliceArgs),
     Pds(pds::PdsArgs),
 }
 
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Check(args) => program::check::run(args, out),
         Command::Project(args) => program::project::run(args, out),
+        Command::Slice(args) => program::slice::run(args, out),
         Command::Pds(args) => pds::run(args, out),
     };
     outcome.unwrap_or_else(|error| exit::report(&error)).into()

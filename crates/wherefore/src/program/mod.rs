@@ -6,6 +6,7 @@ mod progress;
 pub mod project;
 mod render;
 mod run;
+pub mod slice;
 
 use std::path::PathBuf;
 use std::sync::Arc;

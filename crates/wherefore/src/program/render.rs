@@ -6,7 +6,7 @@ use serde::Serialize;
 use wherefore_program::Program;
 
 use super::run::RunStep;
-use super::{Word, check, project};
+use super::{Word, check, project, slice};
 
 /// An answer as JSON, one object on several lines.
 pub fn json(answer: &impl Serialize) -> String {
@@ -86,6 +86,21 @@ fn abstraction(out: &mut String, refinement: &check::Refinement) {
         let all = point.predicates.join("; ");
         let _ = writeln!(out, "{:5}  {place} {}: {all}", point.line, point.procedure);
     }
+}
+
+/// The answer of `slice`.
+pub fn slice(answer: &slice::Answer, file: &str) -> String {
+    let mut out = String::new();
+    let _ = write!(out, "{file}: ");
+    verdict(&mut out, answer.verdict, answer.reason.as_deref());
+    let _ = writeln!(out);
+    let (Some(steps), Some(error)) = (answer.steps, &answer.error) else { return out };
+    let count = answer.slice.len();
+    let _ = writeln!(out, "\n{count} of {steps} steps of a failing run matter, to {}:", error.words());
+    for step in &answer.slice {
+        let _ = writeln!(out, "{:5}  {}  {}", step.line, step.procedure, step.text);
+    }
+    out
 }
 
 /// The steps of a run; values are shown where they change.
