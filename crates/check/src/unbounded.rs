@@ -44,6 +44,8 @@ pub struct Decided {
     pub predicates: (usize, usize),
     /// What refinement tracks where.
     pub tracked: Vec<(Node, Vec<String>)>,
+    /// After a proof by refinement: what always holds where.
+    pub invariants: Vec<(Node, String)>,
 }
 
 /// A failing run.
@@ -68,6 +70,7 @@ impl Decided {
             cycles: 0,
             predicates: (0, 0),
             tracked: Vec::new(),
+            invariants: Vec::new(),
         }
     }
 
@@ -191,6 +194,7 @@ fn by_refinement(
         cycles: answer.cycles,
         predicates: answer.predicates,
         tracked: answer.tracked,
+        invariants: answer.invariants,
         ..Decided::new(Engine::Refinement, verdict)
     }
 }

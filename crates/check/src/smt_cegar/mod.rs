@@ -6,10 +6,12 @@
 //! projection are dropped for good.
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver. 4. `path`: counterexamples.
+//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver. 4. `path`: counterexamples. 5. `certificate`: the
+//!    check of proofs.
 
 mod abstraction;
 mod blocks;
+mod certificate;
 mod path;
 
 use std::time::Instant;
@@ -26,6 +28,7 @@ use wherefore_smt::{Budget, Reason, Term, Terms};
 use crate::symbolic::{Flat, Machine, run};
 use abstraction::{Relations, Tracked};
 use blocks::{Block, Blocks, NodeId};
+use certificate::{Certificate, Checked};
 use path::{Feasibility, Path};
 
 /// What refinement found.
@@ -57,6 +60,8 @@ pub struct Answer {
     pub predicates: (usize, usize),
     /// What is tracked where, in the solver's words.
     pub tracked: Vec<(Node, Vec<String>)>,
+    /// After a proof: what always holds where. Together they are the proof, and have been checked.
+    pub invariants: Vec<(Node, String)>,
 }
 
 /// One turn of the loop, for whoever watches.
@@ -99,7 +104,13 @@ pub fn check(
 
 impl Answer {
     fn unknown(stop: StopReason) -> Self {
-        Self { outcome: Outcome::Unknown(stop), cycles: 0, predicates: (0, 0), tracked: Vec::new() }
+        Self {
+            outcome: Outcome::Unknown(stop),
+            cycles: 0,
+            predicates: (0, 0),
+            tracked: Vec::new(),
+            invariants: Vec::new(),
+        }
     }
 }
 
@@ -146,6 +157,8 @@ struct Refinement<'a> {
     base: BddRelations,
     budget: Budget,
     cycles: usize,
+    /// After a proof: the invariant of each node.
+    invariants: Vec<Term>,
 }
 
 /// The abstract program of one cycle.
@@ -182,6 +195,7 @@ impl<'a> Refinement<'a> {
             base,
             budget,
             cycles: 0,
+            invariants: Vec::new(),
         }
     }
 
@@ -207,7 +221,10 @@ impl<'a> Refinement<'a> {
         let Some(path) = self.abstract_run(&program, &post, failed) else {
             let beyond =
                 self.blocks.cuts.iter().any(|cut| self.reaches(&program, &post, Symbol(*cut as u32)));
-            return Ok(Some(if beyond { Outcome::Unknown(StopReason::Steps) } else { Outcome::Safe }));
+            if beyond {
+                return Ok(Some(Outcome::Unknown(StopReason::Steps)));
+            }
+            return self.certified(&program, &post).map(Some);
         };
         progress(&Cycle {
             cycles: self.cycles,
@@ -236,6 +253,32 @@ impl<'a> Refinement<'a> {
                 // Formulas that were cut short may rule out nothing.
                 if grown { Ok(None) } else { Err(StopReason::Steps) }
             }
+        }
+    }
+
+    /// Safe, if the reachable truth values are an invariant that a separate check accepts.
+    fn certified(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Result<Outcome, StopReason> {
+        let d = &program.bits;
+        let contexts = post.automaton.contexts(d);
+        let mut invariants = Vec::new();
+        for node in 0..self.blocks.places.len() {
+            let reached = contexts.of_top(d, &post.automaton, CONTROL, Symbol(node as u32));
+            let stores = d.stores_of(&d.range_of(&reached));
+            let of_bit: FxHashMap<usize, Term> =
+                self.predicates[node].iter().map(|(formula, bit)| (*bit, *formula)).collect();
+            let terms = &mut self.machine.terms;
+            invariants.push(d.fold(&stores, (Terms::FALSE, Terms::TRUE), &mut |bit, high, low| {
+                // A bit that is not tracked here is 0.
+                of_bit.get(&bit).map_or(low, |formula| terms.ite(*formula, high, low))
+            }));
+        }
+        let certificate = Certificate { invariants };
+        let checked = certificate.check(&mut self.machine.terms, &self.blocks, &self.initial, &self.budget);
+        self.invariants = certificate.invariants;
+        match checked {
+            Checked::Proof => Ok(Outcome::Safe),
+            Checked::Unknown => Err(StopReason::Time),
+            Checked::Broken => panic!("the invariant of a proof is not inductive"),
         }
     }
 
@@ -411,6 +454,10 @@ impl<'a> Refinement<'a> {
                 (self.machine.flat.node(*place), words)
             })
             .collect();
-        Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked }
+        let invariants = self.blocks.places.iter().zip(&self.invariants);
+        let invariants = invariants
+            .map(|(place, formula)| (self.machine.flat.node(*place), terms.display(*formula).to_string()))
+            .collect();
+        Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants }
     }
 }

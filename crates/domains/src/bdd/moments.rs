@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use oxidd::BooleanFunction;
 use oxidd::util::OptBool;
+use rustc_hash::FxHashMap;
 
 use super::core::{Predicate, Renaming};
 use super::relations::{BddRelations, Levels};
@@ -145,6 +146,41 @@ impl BddRelations {
             }
         }
         all(&kept)
+    }
+
+    /// The diagram of `a`, a predicate over current values, from the bottom up: `ends` are false and true, `choose` gets a variable and what becomes
+    /// of its two sides (true first). What is shared in the diagram is visited once.
+    pub fn fold<T: Clone>(
+        &self,
+        a: &Predicate,
+        ends: (T, T),
+        choose: &mut impl FnMut(usize, T, T) -> T,
+    ) -> T {
+        let variables = self.inner().variables.iter().enumerate();
+        let of_level: FxHashMap<u32, usize> = variables.map(|(i, l)| (l.current, i)).collect();
+        self.fold_with(a, &ends, &of_level, &mut FxHashMap::default(), choose)
+    }
+
+    #[allow(clippy::mutable_key_type)] // The hash of a predicate is that of its node, which does not change.
+    fn fold_with<T: Clone>(
+        &self,
+        a: &Predicate,
+        ends: &(T, T),
+        of_level: &FxHashMap<u32, usize>,
+        done: &mut FxHashMap<Predicate, T>,
+        choose: &mut impl FnMut(usize, T, T) -> T,
+    ) -> T {
+        let Some((level, high, low)) = a.split() else {
+            return if *a == self.core().top { ends.1.clone() } else { ends.0.clone() };
+        };
+        if let Some(known) = done.get(a) {
+            return known.clone();
+        }
+        let high = self.fold_with(&high, ends, of_level, done, choose);
+        let low = self.fold_with(&low, ends, of_level, done, choose);
+        let made = choose(of_level[&level], high, low);
+        done.insert(a.clone(), made.clone());
+        made
     }
 
     /// The variables of this domain that occur in the diagram of `a`, with their moments.
