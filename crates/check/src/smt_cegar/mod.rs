@@ -450,14 +450,33 @@ impl<'a> Refinement<'a> {
         let terms = &self.machine.terms;
         let tracked = tracked
             .map(|(place, list)| {
-                let words = list.iter().map(|(formula, _)| terms.display(*formula).to_string()).collect();
+                let words = list.iter().map(|(formula, _)| in_words(terms, *formula)).collect();
                 (self.machine.flat.node(*place), words)
             })
             .collect();
         let invariants = self.blocks.places.iter().zip(&self.invariants);
         let invariants = invariants
-            .map(|(place, formula)| (self.machine.flat.node(*place), terms.display(*formula).to_string()))
+            .map(|(place, formula)| (self.machine.flat.node(*place), in_words(terms, *formula)))
             .collect();
         Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants }
     }
+}
+
+/// A formula with the names of the source: numbers of variables and of frames are left out.
+fn in_words(terms: &Terms, formula: Term) -> String {
+    let shown = terms.display(formula).to_string();
+    let mut words = String::with_capacity(shown.len());
+    let mut rest = shown.chars().peekable();
+    while let Some(letter) = rest.next() {
+        let numbered = matches!(letter, '!' | '#') && rest.peek().is_some_and(char::is_ascii_digit);
+        let after_name = words.ends_with(|last: char| last.is_alphanumeric() || last == '_');
+        if numbered && after_name {
+            while rest.peek().is_some_and(char::is_ascii_digit) {
+                rest.next();
+            }
+        } else {
+            words.push(letter);
+        }
+    }
+    words
 }

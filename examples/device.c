@@ -1,0 +1,38 @@
+/* A driver that forgets to take its lock when the first transfer is retried. */
+#include <assert.h>
+
+extern int __VERIFIER_nondet_int(void);
+
+static int locked;
+static int transferred;
+
+static void lock(void)   { assert(!locked); locked = 1; }
+static void unlock(void) { assert(locked);  locked = 0; }
+
+static int checksum(int rounds)
+{
+    int sum = 0;
+    for (int i = 0; i < rounds; i++)
+        sum = sum * 31 + i;
+    return sum;
+}
+
+int main(void)
+{
+    int retries = __VERIFIER_nondet_int();
+    int expected = checksum(40);
+
+    lock();
+    transferred = 1;
+    if (retries > 0) {
+        unlock();
+        retries--;
+        if (retries > 2)
+            lock();
+        transferred = 2;
+    }
+    if (checksum(40) == expected)
+        transferred++;
+    unlock();
+    return 0;
+}
