@@ -13,8 +13,8 @@
 //!
 //! # Soundness
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not supported, is
-//! [`Verdict::Unknown`] with its reason. Every run is replayed by the interpreter of `wherefore-program` before it is
-//! handed out.
+//! [`Verdict::Unknown`] with its reason. Every run of a program over finite data is replayed by the interpreter of
+//! `wherefore-program` before it is handed out; every proof by [`smt_cegar`] is checked again.
 
 pub mod bounded;
 pub mod cegar;

@@ -1,7 +1,7 @@
 //! Bounded checking: all runs with a bounded number of turns of each loop, as one formula.
 //!
 //! Finds shallow failures, and proves programs whose loops end. Bounds grow until a failure is found, nothing lies beyond the bound, or
-//! the budget ends. The document on path slicing ([PathSlice], §5) and \[Lal09\] §5.1 have such a search beside refinement.
+//! the budget ends.
 
 mod unroll;
 

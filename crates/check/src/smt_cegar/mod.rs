@@ -1,9 +1,8 @@
 //! Abstraction refinement for programs whose data are too large for decision diagrams: C.
 //!
-//! \[Lal09\] §1.1.2 and §5.1, \[Kie05\] chapters 4 and 6, [PathSlice]. The calls are inlined; each basic block is a relation between truth values of
-//! predicates, found by the solver; the abstract program is a weighted pushdown system whose weights are these relations as decision diagrams. A
-//! failing abstract run is either run for real, or its interpolants are the next predicates. Blocks outside the error
-//! projection are dropped for good.
+//! \[Lal09\] §1.1.2, \[Kie05\] chapters 4 and 6. The calls are inlined; each basic block is a relation between truth values of predicates, found
+//! by the solver; the abstract program is a weighted pushdown system whose weights are these relations as decision diagrams. A failing
+//! abstract run is either run for real, or its interpolants are the next predicates. A proof is checked again before it is believed.
 //!
 //! # Reading order
 //! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver. 4. `path`: counterexamples. 5. `certificate`: the

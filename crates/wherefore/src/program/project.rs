@@ -96,6 +96,10 @@ const MOST_CUBES: usize = 64;
 pub fn run(args: &ProjectArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let Engine::Exact = args.engine;
     let subject = args.program.load()?;
+    if subject.rest.is_some() {
+        let message = "the projection of a C program is not supported yet; `wherefore slice` shows what of a failing run matters";
+        return Err(CliError::Question { file: args.program.name(), message: message.to_owned() });
+    }
     let answer = Answer::find(args, &subject)?;
     let exit = match &answer.through {
         Some(through) if answer.verdict != Word::Unknown => {

@@ -57,7 +57,8 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
         abstraction(&mut out, refinement);
     }
     if let (Word::Safe, Some(bound)) = (answer.verdict, answer.bound) {
-        let _ = writeln!(out, "every run ends within {bound} turns of each loop");
+        let turns = if bound == 1 { "one turn" } else { &format!("{bound} turns") };
+        let _ = writeln!(out, "every run ends within {turns} of each loop that is not fixed");
     }
     if !answer.assumptions.is_empty() {
         let _ = writeln!(out, "\nassuming that:");
