@@ -67,7 +67,15 @@ fn comes_from_number(term: &Term) -> bool {
     match &term.kind {
         TermKind::Constant(value) => *value != 0,
         TermKind::Convert(inner) if inner.ty.is_pointer() => comes_from_number(inner),
-        TermKind::Convert(inner) => inner.ty.is_integer() && !is_null(inner),
+        TermKind::Convert(inner) => inner.ty.is_integer() && !is_null(inner) && !is_address(inner),
+        _ => false,
+    }
+}
+
+/// Whether a number is a pointer that was just converted.
+fn is_address(term: &Term) -> bool {
+    match &term.kind {
+        TermKind::Convert(inner) => inner.ty.is_pointer() || is_address(inner),
         _ => false,
     }
 }
