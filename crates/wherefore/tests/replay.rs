@@ -202,6 +202,13 @@ int main(void) {{ {get} x = 1; *p = 2; if (x != 1) reach_error(); return 0; }}")
 }
 
 #[test]
+fn no_proof_rests_on_functions_that_are_called_back() {
+    let text = "int atexit(void (*)(void)); void reach_error(void); void last(void) { reach_error(); }
+int main(void) { atexit(last); return 0; }";
+    unknown(&one("atexit", text, &[]), "`atexit` calls no function of the program");
+}
+
+#[test]
 fn a_proof_does_not_hold_where_an_index_can_be_outside() {
     let with = |bound: &str| {
         format!(

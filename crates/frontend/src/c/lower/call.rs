@@ -225,6 +225,10 @@ impl Lower<'_, '_> {
             self.body.halt(span, LocationKind::Statement);
             return self.anything(term);
         }
+        if models::CALLS_BACK.contains(&function.name.as_str()) {
+            let text = format!("`{}` calls no function of the program", function.name);
+            self.cx.doubt(&text, Some(span));
+        }
         let mut pointers = false;
         if !models::is_harmless(&function.name) {
             for argument in arguments.iter().filter(|argument| argument.ty.is_pointer()) {
