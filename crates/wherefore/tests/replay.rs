@@ -188,6 +188,18 @@ fn no_proof_rests_on_the_number_that_an_address_is() {
 }
 
 #[test]
+fn integers_that_only_hold_addresses_are_followed() {
+    let with = |condition: &str| {
+        format!("void reach_error(void); int x, y; int main(void) {{ unsigned long p = (unsigned long)&x, q, n = 5;
+q = (unsigned long)&y; if ({condition}) reach_error(); return 0; }}")
+    };
+    assert_eq!(one("holders", &with("p == q || p == 0 || q == (unsigned long)&x"), &[])["verdict"], "safe");
+    for (name, condition) in [("leak", "p % 4 == 3"), ("mixed", "p == n"), ("cut", "(char)p == 1")] {
+        unknown(&one(name, &with(condition), &[]), "the number that an address is");
+    }
+}
+
+#[test]
 fn no_proof_rests_on_where_pointers_from_outside_point() {
     let with = |get: &str| {
         format!("void reach_error(void); void keep(int *); int *get(void); void *__VERIFIER_nondet_pointer(void); int x;
