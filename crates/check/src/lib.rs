@@ -9,7 +9,8 @@
 //! 3. [`interpolants`]: interpolants of formulas and of DAGs of counterexamples. [`cegar`]: abstraction refinement by them.
 //! 4. For C, whose data are too large for diagrams: [`bounded`], [`smt_cegar`], over `symbolic` (programs as formulas);
 //!    [`decide_unbounded`] asks both.
-//! 5. [`decide()`], [`race`]: one question to any of these, or to several at once.
+//! 5. [`harness`]: failing runs of C programs, by the compiled program.
+//! 6. [`decide()`], [`race`]: one question to any of these, or to several at once.
 //!
 //! # Soundness
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not supported, is
@@ -21,6 +22,7 @@ pub mod cegar;
 mod decide;
 mod encoding;
 pub mod exact;
+pub mod harness;
 pub mod interpolants;
 pub mod smt_cegar;
 mod symbolic;

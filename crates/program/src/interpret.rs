@@ -235,7 +235,7 @@ impl<'a> Interpreter<'a> {
         self.keep(next, choices)
     }
 
-    fn scope<'s>(&'s self, procedure: ProcedureId, now: Store<'s>) -> Scope<'s> {
+    pub(crate) fn scope<'s>(&'s self, procedure: ProcedureId, now: Store<'s>) -> Scope<'s> {
         Scope { program: self.program, layout: &self.layout, procedure, now, next: None }
     }
 
@@ -252,7 +252,12 @@ impl<'a> Interpreter<'a> {
     }
 
     /// The position of the cell of a target.
-    fn cell(&self, scope: &Scope<'_>, target: &Target, choices: &mut dyn Choices) -> Result<Cell, Blocked> {
+    pub(crate) fn cell(
+        &self,
+        scope: &Scope<'_>,
+        target: &Target,
+        choices: &mut dyn Choices,
+    ) -> Result<Cell, Blocked> {
         let indices = scope.indices(&target.indices, choices)?;
         let ty = &self.program.variable(scope.procedure, target.variable).ty;
         if let (true, Var::Global(i), [address]) = (ty.is_memory(), target.variable, indices.as_slice()) {
@@ -377,7 +382,7 @@ impl<'a> Interpreter<'a> {
 }
 
 #[derive(Clone, Copy)]
-enum Cell {
+pub(crate) enum Cell {
     Global(usize),
     Local(usize),
     Memory(u32, u64),

@@ -4,7 +4,8 @@
 //! 1. [`Program`], [`Procedure`], [`Operation`]: procedures as control-flow automata. A statement of the source is a
 //!    location, a step is an edge.
 //! 2. [`Expr`], [`Type`]: truth values, bit-vectors, arrays; nondeterminism is an expression, [`ExprKind::Choice`].
-//! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every configuration.
+//! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every configuration;
+//!    `chance.rs`: what a run rests on.
 //! 4. [`TargetChoice`]: which locations are errors.
 //! 5. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
 //! 6. [`PathSlicer`]: what of a path matters for getting to its end.
@@ -16,6 +17,7 @@
 mod bounds;
 mod builder;
 mod call_graph;
+mod chance;
 mod check;
 mod dominators;
 mod dot;

@@ -13,16 +13,17 @@ fn procedure_spans(procedure: &mut Procedure, visit: &mut impl FnMut(&mut Span))
 }
 
 /// Drops the files that no span leads to, except the first `given`, and numbers the others anew.
-pub(crate) fn keep_used(
+pub(crate) fn keep_used<'a>(
     sources: Vec<SourceFile>,
     given: usize,
     globals: &mut [Variable],
     procedures: &mut [Procedure],
-    assumptions: &mut [Assumption],
+    assumptions: impl Iterator<Item = &'a mut Assumption>,
 ) -> Vec<SourceFile> {
+    let mut spans: Vec<&mut Span> = assumptions.filter_map(|assumption| assumption.span.as_mut()).collect();
     let mut all = |visit: &mut dyn FnMut(&mut Span)| {
         globals.iter_mut().for_each(|variable| visit(&mut variable.span));
-        assumptions.iter_mut().filter_map(|assumption| assumption.span.as_mut()).for_each(&mut *visit);
+        spans.iter_mut().for_each(|span| visit(span));
         procedures.iter_mut().for_each(|procedure| procedure_spans(procedure, &mut |span| visit(span)));
     };
     let mut used: Vec<bool> = (0..sources.len()).map(|i| i < given).collect();

@@ -6,10 +6,12 @@
 //! 1. [`translate`], [`Options`], [`Translation`]. `task.rs` reads properties and tasks of SV-COMP into options.
 //! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
-//! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one.
+//! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
+//!    are observed.
 //! 5. `lower`: the automata. `models.rs`, `library.c`: functions without a definition.
 
 mod ctype;
+mod doubts;
 mod files;
 mod input;
 mod lines;
@@ -86,6 +88,10 @@ pub struct Translation {
     pub inputs: Vec<Input>,
     /// What is assumed or over-approximated, in the order of the program, each text once.
     pub assumptions: Vec<Assumption>,
+    /// Facts under which no proof holds, although the program is read: each says what must not matter.
+    pub doubts: Vec<Assumption>,
+    /// Objects that are declared and used but not defined.
+    pub undefined: Vec<String>,
     /// The parts of memory: pointers into different ones never meet.
     pub regions: Vec<Region>,
     /// How wide types are.
@@ -103,6 +109,8 @@ pub struct Input {
     pub ty: Scalar,
     /// Whether C reads the value as signed.
     pub signed: bool,
+    /// Whether the value is a pointer.
+    pub pointer: bool,
 }
 
 /// Something that is taken for granted.
@@ -230,7 +238,7 @@ fn translate_texts(
         given,
         &mut lowered.globals,
         &mut lowered.procedures,
-        &mut lowered.assumptions,
+        lowered.assumptions.iter_mut().chain(&mut lowered.doubts),
     );
     let program =
         Program { sources, globals: lowered.globals, procedures: lowered.procedures, entry: lowered.entry };
@@ -239,6 +247,8 @@ fn translate_texts(
         program,
         inputs: lowered.inputs,
         assumptions: lowered.assumptions,
+        doubts: lowered.doubts,
+        undefined: lowered.undefined,
         regions: lowered.regions,
         data_model: options.data_model,
     })

@@ -58,6 +58,10 @@ pub(crate) fn is_harmless(name: &str) -> bool {
     QUIET.contains(&name) || meaning(name).is_some_and(|meaning| !matches!(meaning, Meaning::Free))
 }
 
+/// Functions of the C library that call functions that they are given, now or later.
+pub(crate) const CALLS_BACK: [&str; 7] =
+    ["atexit", "on_exit", "at_quick_exit", "signal", "sigaction", "qsort", "bsearch"];
+
 /// The name that a built-in function has without its prefix, if it means the same.
 pub(crate) fn without_prefix(name: &str) -> Option<&str> {
     let plain = name.strip_prefix("__builtin_")?;

@@ -15,7 +15,7 @@ use super::models;
 use super::tree::{
     FunctionId, Initial, Lifetime, ObjectId, Statement, StatementKind, Step, Term, TermKind, Tree,
 };
-use super::usage::{Usage, element};
+use super::usage::{Usage, element, root};
 
 /// A class, by the number of one of its members.
 pub(crate) type Class = u32;
@@ -31,10 +31,25 @@ pub(crate) struct Facts {
     pub(crate) bytes: bool,
     /// Whether memory that comes from `malloc` and the like is in it.
     pub(crate) heap: bool,
+    /// Whether an object of the program whose address is taken is in it.
+    pub(crate) exposed: bool,
     /// Whether an object of the program is in it.
     pub(crate) owned: bool,
+    /// Where a pointer into it comes from, if from outside.
+    pub(crate) outside: Option<Origin>,
+    /// Whether a function without a body gets a pointer into it.
+    pub(crate) escaped: bool,
     /// Functions in it.
     pub(crate) functions: BTreeSet<FunctionId>,
+}
+
+/// Where a pointer from outside comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    /// From a function without a body: it knows what was handed out.
+    Function,
+    /// From an input: it may be anything.
+    Input,
 }
 
 #[derive(Default)]
@@ -70,6 +85,10 @@ impl Classes {
                 let class = classes.object(ObjectId(i as u32));
                 classes.initial(tree, class, &object.ty, initial);
             }
+        }
+        for id in &usage.exposed {
+            let class = classes.object(*id);
+            classes.facts(class).exposed |= !tree.object(*id).name.starts_with("string.");
         }
         classes.complete = classes.parent.len() as Class;
         classes
@@ -116,6 +135,9 @@ impl Classes {
             facts.bytes |= gone.bytes;
             facts.heap |= gone.heap;
             facts.owned |= gone.owned;
+            facts.exposed |= gone.exposed;
+            facts.outside = facts.outside.max(gone.outside);
+            facts.escaped |= gone.escaped;
             facts.functions.extend(gone.functions);
             match (self.pointee[a as usize], self.pointee[b as usize].take()) {
                 (Some(x), Some(y)) => queue.push((x, y)),
@@ -223,6 +245,29 @@ impl Classes {
     fn moved(&mut self, class: Class, by: u64) {
         let facts = self.facts(class);
         facts.period = gcd(facts.period, by);
+    }
+
+    /// Whether a pointer into the class comes from outside and may point to an object of another class.
+    pub(crate) fn may_be_elsewhere(&mut self, class: Class) -> bool {
+        let class = self.find(class);
+        let Some(origin) = self.facts[class as usize].outside else { return false };
+        let mut reached = BTreeSet::new();
+        for other in 0..self.complete {
+            let facts = &self.facts[other as usize];
+            let start = match origin {
+                Origin::Function => facts.escaped,
+                Origin::Input => facts.heap || facts.exposed,
+            };
+            let mut at = Some(other).filter(|_| start && self.parent[other as usize] == other);
+            while let Some(next) = at.map(|at| self.find(at)).filter(|next| reached.insert(*next)) {
+                at = self.pointee[next as usize];
+            }
+        }
+        reached.remove(&class);
+        reached.iter().any(|other| {
+            let facts = &self.facts[*other as usize];
+            (facts.owned && facts.exposed) || facts.heap
+        })
     }
 
     /// The scalars that memory is divided into, once all is known: they repeat with the period. If they overlap, memory is
@@ -434,10 +479,15 @@ impl Classes {
                     return class;
                 }
                 let mut class = self.fresh();
+                if term.ty.is_pointer() {
+                    let input = models::meaning(name) == Some(models::Meaning::Input);
+                    self.facts(class).outside = Some(if input { Origin::Input } else { Origin::Function });
+                }
                 if !models::is_harmless(name) {
                     for (value, argument) in values.iter().zip(arguments) {
                         if let Some(to) = argument.ty.pointee() {
                             self.touch(tree, (*value, 0), to);
+                            self.facts(*value).escaped |= !is_text(tree, argument);
                             // A pointer that is returned may point anywhere into any of them.
                             if term.ty.is_pointer() {
                                 class = self.join(class, *value);
@@ -537,6 +587,15 @@ impl Classes {
             }
             _ => {}
         }
+    }
+}
+
+/// Whether an argument is a string literal.
+fn is_text(tree: &Tree, argument: &Term) -> bool {
+    match &argument.kind {
+        TermKind::Convert(inner) => is_text(tree, inner),
+        TermKind::Address(place) => root(place).is_some_and(|id| tree.object(id).name.starts_with("string.")),
+        _ => false,
     }
 }
 

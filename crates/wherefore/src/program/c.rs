@@ -1,10 +1,12 @@
-//! What is asked of C programs only: how they are read, and what their answers rest on.
+//! What is asked of C programs only: how they are read, what their answers rest on, and replay.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use wherefore_check::harness::{self, Case, Errors, Feed, FeedType, Replay, Replayed};
 use wherefore_frontend::c::{self, Assumption, DataModel, Input, Options};
-use wherefore_program::Program;
+use wherefore_program::{ErrorKind, ErrorSite, LocationKind, Program, Trace};
 
 use crate::exit::CliError;
 
@@ -39,6 +41,14 @@ pub struct CArgs {
     #[arg(short = 'D', value_name = "MACRO", help_heading = "C")]
     define: Vec<String>,
 
+    /// Do not run the compiled program with the inputs of a failing run.
+    #[arg(long, help_heading = "C")]
+    no_replay: bool,
+
+    /// Keep the C file that feeds the inputs of a failing run to the compiled program.
+    #[arg(long, value_name = "FILE", help_heading = "C", conflicts_with = "no_replay")]
+    harness: Option<PathBuf>,
+
     /// Search a folder for header files.
     #[arg(short = 'I', value_name = "FOLDER", help_heading = "C")]
     include: Vec<PathBuf>,
@@ -56,6 +66,10 @@ enum Model {
 pub struct Rest {
     pub inputs: Vec<Input>,
     pub assumptions: Vec<Assumption>,
+    /// What must not matter for a proof.
+    pub doubts: Vec<Assumption>,
+    /// Objects that are not defined.
+    pub undefined: Vec<String>,
     /// The files that were read, and how.
     pub files: Vec<PathBuf>,
     pub options: Options,
@@ -103,9 +117,83 @@ impl CArgs {
         options.preprocessor.extend(self.define.iter().map(|text| format!("-D{text}")));
         options.preprocessor.extend(self.include.iter().map(|folder| format!("-I{}", folder.display())));
         let translation = c::translate(&files, &options)?;
-        let rest = Rest { inputs: translation.inputs, assumptions: translation.assumptions, files, options };
+        let rest = Rest {
+            inputs: translation.inputs,
+            assumptions: translation.assumptions,
+            doubts: translation.doubts,
+            undefined: translation.undefined,
+            files,
+            options,
+        };
         Ok((translation.program, rest))
     }
+
+    /// Runs the compiled program with the inputs of a failing run; none if that is not wanted. The harness is kept if
+    /// it was asked for.
+    pub fn replay(
+        &self,
+        program: &Program,
+        rest: &Rest,
+        trace: &Trace,
+        site: &ErrorSite,
+        time: Duration,
+    ) -> Option<Replay> {
+        if self.no_replay {
+            return None;
+        }
+        let feed = |input: &Input| {
+            let width = input.ty.width();
+            let ty = match (input.pointer, input.signed) {
+                (true, _) => FeedType::Pointer,
+                (false, true) => FeedType::Signed(width),
+                (false, false) => FeedType::Unsigned(width),
+            };
+            Feed { edge: input.edge, function: input.function.clone(), ty }
+        };
+        let feeds: Vec<Feed> = rest.inputs.iter().map(feed).collect();
+        let case = Case {
+            program,
+            trace,
+            feeds: &feeds,
+            files: &rest.files,
+            preprocessor: &rest.options.preprocessor,
+            pointer_bits: rest.options.data_model.pointer_bits(),
+            entry: &rest.options.entry,
+            errors: errors(program, &rest.options.property, site),
+            undefined: &rest.undefined,
+        };
+        let Replayed { harness, outcome } = harness::replay(&case, time);
+        let written = self.harness.as_ref().map_or(Ok(()), |file| std::fs::write(file, harness));
+        Some(match written {
+            Ok(()) => outcome,
+            Err(error) => Replay::NotReplayed { why: format!("the harness cannot be kept: {error}") },
+        })
+    }
+}
+
+/// What marks the error of a run.
+fn errors(program: &Program, property: &c::Property, site: &ErrorSite) -> Errors {
+    let usual = || vec!["reach_error".to_owned(), "__VERIFIER_error".to_owned()];
+    let mut errors = match property {
+        c::Property::All => Errors { functions: usual(), labels: Vec::new(), assertions: true },
+        c::Property::Calls(names) => Errors { functions: names.clone(), ..Errors::default() },
+        c::Property::Labels(_) => Errors::default(),
+        c::Property::Assertions => Errors { assertions: true, ..Errors::default() },
+    };
+    match (&site.kind, property) {
+        (ErrorKind::Label(name), _) => errors.labels.push(name.clone()),
+        (ErrorKind::Entry(name), _) => {
+            let name = name.split('@').next().unwrap_or(name);
+            errors.functions.push(name.to_owned());
+        }
+        (ErrorKind::Assertion, c::Property::Labels(names))
+            if program.location(site.node).kind == LocationKind::Error =>
+        {
+            errors.labels.extend(names.iter().cloned());
+        }
+        (ErrorKind::Assertion, _) => {}
+    }
+    errors
 }
 
 /// An assumption with its place, in words.

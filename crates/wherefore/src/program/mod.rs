@@ -10,7 +10,7 @@ pub mod slice;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -114,6 +114,11 @@ impl ProgramArgs {
 
     fn name(&self) -> String {
         self.file.display().to_string()
+    }
+
+    /// What is left of the time limit.
+    fn left(&self, subject: &Subject) -> Option<Duration> {
+        self.limits.limits().time.map(|time| time.saturating_sub(subject.begin.elapsed()))
     }
 
     fn options(&self) -> CheckOptions {

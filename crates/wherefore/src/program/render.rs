@@ -50,6 +50,22 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
         let _ = writeln!(out, "\n{which}, to {}:", error.words());
         write_run(&mut out, &answer.trace);
     }
+    if let (Word::Unsafe, Some(replay), Some(error)) = (answer.verdict, &answer.replay, &answer.error) {
+        let why = replay.why.as_deref().unwrap_or_default();
+        let _ = match (replay.outcome, why) {
+            ("confirmed", "") => {
+                writeln!(out, "replayed: the compiled program fails at {}:{}", error.file, error.line)
+            }
+            ("confirmed", note) => {
+                writeln!(
+                    out,
+                    "replayed: the compiled program fails at {}:{} ({note})",
+                    error.file, error.line
+                )
+            }
+            (_, why) => writeln!(out, "not replayed: {why}"),
+        };
+    }
     if let (Word::Unsafe, Some(reason)) = (answer.verdict, &answer.reason) {
         let _ = writeln!(out, "{reason}");
     }

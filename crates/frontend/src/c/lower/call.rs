@@ -225,6 +225,10 @@ impl Lower<'_, '_> {
             self.body.halt(span, LocationKind::Statement);
             return self.anything(term);
         }
+        if models::CALLS_BACK.contains(&function.name.as_str()) {
+            let text = format!("`{}` calls no function of the program", function.name);
+            self.cx.doubt(&text, Some(span));
+        }
         let mut pointers = false;
         if !models::is_harmless(&function.name) {
             for argument in arguments.iter().filter(|argument| argument.ty.is_pointer()) {
@@ -271,7 +275,10 @@ impl Lower<'_, '_> {
     /// A result that comes from outside: one step a scalar, each recorded as an input.
     pub(crate) fn input(&mut self, name: &str, term: &Term, want: Want) -> Checked<Vec<Expr>> {
         let span = term.span;
-        if matches!(want, Want::Nothing) || term.ty == CType::Void {
+        // A scalar that nobody wants is an input all the same: calls are counted.
+        let counted = models::meaning(name) == Some(models::Meaning::Input) || !models::is_harmless(name);
+        let unwanted = matches!(want, Want::Nothing) && !(term.ty.is_scalar() && counted);
+        if unwanted || term.ty == CType::Void {
             self.body.step(span, LocationKind::Call, Operation::Skip);
             return Ok(Vec::new());
         }
@@ -291,7 +298,7 @@ impl Lower<'_, '_> {
                 }
             };
             let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
-            self.inputs.push((edge, name.to_owned(), scalar, piece.is_signed()));
+            self.inputs.push((edge, name.to_owned(), scalar, piece));
             out.extend(value);
         }
         Ok(out)

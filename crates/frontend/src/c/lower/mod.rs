@@ -26,6 +26,8 @@ use wherefore_program::{
     Variable,
 };
 
+use super::ctype::CType;
+use super::doubts::Observed;
 use super::points_to::{Class, Classes};
 use super::problem::{Checked, Problem};
 use super::tree::{FunctionId, ObjectId, Tree};
@@ -59,6 +61,8 @@ pub(crate) struct Context<'t> {
     procedures: FxHashMap<FunctionId, ProcedureId>,
     inputs: Vec<Input>,
     assumptions: Vec<Assumption>,
+    doubts: Vec<Assumption>,
+    undefined: Vec<String>,
     problems: Vec<Problem>,
 }
 
@@ -77,6 +81,8 @@ pub(crate) struct Lowered {
     pub(crate) entry: ProcedureId,
     pub(crate) inputs: Vec<Input>,
     pub(crate) assumptions: Vec<Assumption>,
+    pub(crate) doubts: Vec<Assumption>,
+    pub(crate) undefined: Vec<String>,
     pub(crate) regions: Vec<Region>,
 }
 
@@ -107,6 +113,8 @@ pub(crate) fn lower(
         procedures,
         inputs: Vec::new(),
         assumptions: Vec::new(),
+        doubts: Vec::new(),
+        undefined: Vec::new(),
         problems: Vec::new(),
     };
     let mut lowered = Vec::new();
@@ -127,6 +135,13 @@ pub(crate) fn lower(
     if !context.problems.is_empty() {
         return Err(context.problems);
     }
+    let observed = Observed::new(tree, usage);
+    if observed.number.is_some() {
+        context.doubt("nothing depends on the number that an address is", observed.number);
+    }
+    if observed.compared.is_some() {
+        context.doubt("nothing depends on whether an address is a given number", observed.compared);
+    }
     let entry = ProcedureId(lowered.len() as u32 - 1);
     let regions = context.named_regions();
     Ok(Lowered {
@@ -135,6 +150,8 @@ pub(crate) fn lower(
         entry,
         inputs: context.inputs,
         assumptions: context.assumptions,
+        doubts: context.doubts,
+        undefined: context.undefined,
         regions,
     })
 }
@@ -149,6 +166,13 @@ impl Context<'_> {
         let text = text.into();
         if !self.assumptions.iter().any(|known| known.text == text) {
             self.assumptions.push(Assumption { text, span });
+        }
+    }
+
+    /// Records something that must not matter for a proof, once for each text.
+    pub(crate) fn doubt(&mut self, text: &str, span: Option<Span>) {
+        if !self.doubts.iter().any(|known| known.text == text) {
+            self.doubts.push(Assumption { text: text.to_owned(), span });
         }
     }
 
@@ -191,8 +215,8 @@ pub(crate) struct Lower<'c, 't> {
     targets: Vec<statement::Jumps>,
     /// The values that updates start from.
     olds: Vec<Expr>,
-    inputs: Vec<(usize, String, Scalar, bool)>,
-    result: super::ctype::CType,
+    inputs: Vec<(usize, String, Scalar, CType)>,
+    result: CType,
     /// Whether the procedure runs at most once.
     entered_once: bool,
     /// The span of the compound statement whose condition comes next.
@@ -229,10 +253,16 @@ impl Lower<'_, '_> {
             None => ProcedureId(self.cx.procedures.len() as u32),
         };
         let (procedure, went) = self.body.finish(name, span, parameters, results);
-        for (edge, function, ty, signed) in self.inputs {
+        for (edge, function, ty, of) in self.inputs {
             if let Some(edge) = went[edge] {
                 let edge = EdgeRef { procedure: id, edge: EdgeId(edge) };
-                self.cx.inputs.push(Input { edge, function, ty, signed });
+                self.cx.inputs.push(Input {
+                    edge,
+                    function,
+                    ty,
+                    signed: of.is_signed(),
+                    pointer: of.is_pointer(),
+                });
             }
         }
         procedure

@@ -84,6 +84,10 @@ impl Lower<'_, '_> {
                 }
                 let address = self.value(pointer)?;
                 let class = self.cx.classes.value(self.cx.tree, pointer);
+                if self.cx.classes.may_be_elsewhere(class) {
+                    let text = "a pointer that comes from outside points to no object of the program";
+                    self.cx.doubt(text, Some(term.span));
+                }
                 Ok(Place::Memory { class, offset: 0, address, ty: term.ty.clone(), bits: None })
             }
             TermKind::Field(base, field) => {

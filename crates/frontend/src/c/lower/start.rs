@@ -69,6 +69,7 @@ impl Lower<'_, '_> {
             }
             let text = format!("`{}` is declared but not defined: it starts with any value", object.name);
             self.cx.assume(text, Some(span));
+            self.cx.undefined.push(object.name.clone());
             return self.havoc_static(&place, span);
         };
         if let Place::Split { object: id, .. } = &place {

@@ -1,0 +1,287 @@
+//! Compiling a program with its harness, and running it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
+use super::{Case, Feeding, Replay, is_preprocessed, labels};
+
+/// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a value are zero, so that
+/// every run is the same.
+const FLAGS: [&str; 13] = [
+    "-w",
+    "-O0",
+    "-std=gnu11",
+    "-fgnu89-inline",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-builtin",
+    "-fno-stack-protector",
+    "-finstrument-functions",
+    "-fcommon",
+    "-Wno-implicit-function-declaration",
+    "-Wno-int-conversion",
+    "-Wno-incompatible-pointer-types",
+];
+const ZERO: &str = "-ftrivial-auto-var-init=zero";
+const RUNTIME: &str = include_str!("runtime.c");
+
+/// How the program is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// With 64-bit pointers and the C library.
+    Wide,
+    /// With 32-bit pointers and the C library.
+    Narrow,
+    /// With 32-bit pointers and a small library of our own.
+    Alone,
+}
+
+impl Mode {
+    fn compile(self) -> &'static [&'static str] {
+        match self {
+            Mode::Wide => &[],
+            Mode::Narrow => &["-m32"],
+            Mode::Alone => &["-m32", "-fno-pie", "-ffreestanding"],
+        }
+    }
+
+    fn link(self) -> &'static [&'static str] {
+        match self {
+            Mode::Wide => &["-lm"],
+            Mode::Narrow => &["-m32", "-lm"],
+            Mode::Alone => &["-m32", "-nostdlib", "-static", "-no-pie"],
+        }
+    }
+}
+
+/// A folder that is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> std::io::Result<Folder> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("wherefore-replay-{}-{count}", std::process::id()));
+        fs::create_dir_all(&path)?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn compiler() -> OsString {
+    std::env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or_else(|| OsString::from("cc"))
+}
+
+/// Runs a tool; its standard output, or what it complained about.
+fn tool(command: &mut Command) -> Result<String, String> {
+    let output = command.env("LC_ALL", "C").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("the compiler cannot be run: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    Err(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The line of a complaint that says most.
+fn gist(complaint: &str) -> String {
+    let line = complaint.lines().find(|line| line.contains("error"));
+    line.or(complaint.lines().next()).unwrap_or("no message").trim().to_owned()
+}
+
+/// The harness and the outcome, not yet judged by what the run depends on.
+pub(crate) fn run(case: &Case<'_>, feeding: &Feeding<'_>, time: Duration) -> (String, Replay) {
+    let modes: &[Mode] =
+        if case.pointer_bits == 32 { &[Mode::Narrow, Mode::Alone, Mode::Wide] } else { &[Mode::Wide] };
+    let mut missing = Missing::default();
+    let harness = |missing: &Missing, mode: Mode| text(case, feeding, missing, &command(case, mode));
+    let failed = |missing: &Missing, why: String| {
+        (harness(missing, modes[0]), Replay::NotReplayed { why: format!("it cannot be compiled: {why}") })
+    };
+    let folder = match Folder::new() {
+        Ok(folder) => folder,
+        Err(error) => return failed(&missing, error.to_string()),
+    };
+    let mut first: Option<String> = None;
+    for mode in modes {
+        missing = Missing::default();
+        match build(case, &folder.0, *mode, &mut missing, &|missing| harness(missing, *mode)) {
+            Ok(program) => {
+                let mut outcome = execute(&program, &folder.0, time);
+                if *mode == Mode::Wide && case.pointer_bits == 32 {
+                    outcome = match outcome {
+                        Replay::Confirmed { .. } => {
+                            Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()) }
+                        }
+                        Replay::NotConfirmed { why } => Replay::NotReplayed {
+                            why: format!("it can only be compiled for 64 bits; so compiled, {why}"),
+                        },
+                        other => other,
+                    };
+                }
+                return (harness(&missing, *mode), outcome);
+            }
+            Err(why) => {
+                first.get_or_insert(why);
+            }
+        }
+    }
+    failed(&missing, first.unwrap_or_default())
+}
+
+/// How to compile and run by hand.
+fn command(case: &Case<'_>, mode: Mode) -> String {
+    let mut parts = vec![compiler().to_string_lossy().into_owned()];
+    parts.extend(FLAGS.iter().map(ToString::to_string));
+    parts.push(ZERO.to_owned());
+    if mode != Mode::Wide {
+        parts.push("-m32".to_owned());
+    }
+    parts.extend(case.preprocessor.iter().cloned());
+    parts.extend(case.files.iter().map(|file| file.display().to_string()));
+    parts.push("harness.c -lm -o run && ./run".to_owned());
+    let mut out = format!("   {}", parts.join(" "));
+    if !case.errors.labels.is_empty() {
+        let labels = case.errors.labels.join("|");
+        out.push_str("\n\n   with a call behind the labels of the sources first:\n\n   ");
+        out.push_str(&format!(
+            "sed -i.bak -E 's/\\b({labels})[[:space:]]*:/& {}(\"&\");/' FILES",
+            labels::REACHED
+        ));
+    }
+    out
+}
+
+/// Compiles and links; the path of the program, or why not.
+fn build(
+    case: &Case<'_>,
+    folder: &Path,
+    mode: Mode,
+    missing: &mut Missing,
+    harness: &dyn Fn(&Missing) -> String,
+) -> Result<PathBuf, String> {
+    let io = |error: std::io::Error| error.to_string();
+    let mut objects = Vec::new();
+    for (i, file) in case.files.iter().enumerate() {
+        // As the front end does: the preprocessor knows nothing of the data model.
+        let text = if is_preprocessed(file) {
+            String::from_utf8_lossy(&fs::read(file).map_err(io)?).into_owned()
+        } else {
+            let mut preprocess = Command::new(compiler());
+            preprocess.arg("-E").args(case.preprocessor).arg(file);
+            tool(&mut preprocess).map_err(|complaint| gist(&complaint))?
+        };
+        let text =
+            if case.errors.labels.is_empty() { text } else { labels::mark(&text, &case.errors.labels) };
+        let (source, object) = (folder.join(format!("{i}.c")), folder.join(format!("{i}.o")));
+        fs::write(&source, text).map_err(io)?;
+        let compile = |more: &[&str]| {
+            let mut command = Command::new(compiler());
+            command.args(FLAGS).args(more).args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
+            tool(&mut command)
+        };
+        compile(&[ZERO]).or_else(|_| compile(&[])).map_err(|complaint| gist(&complaint))?;
+        let mut change = Command::new("objcopy");
+        for name in case.errors.functions.iter().map(String::as_str).chain([case.entry]) {
+            change.arg(format!("--globalize-symbol={name}"));
+        }
+        if case.entry != "main" {
+            change.arg("--redefine-sym=main=wherefore_other_main");
+        }
+        // Without the tool, functions that only one file sees stay unseen.
+        let _ = tool(change.arg(&object));
+        objects.push(object);
+    }
+    let own = |name: &str, text: &str| -> Result<PathBuf, String> {
+        let (source, object) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.o")));
+        fs::write(&source, text).map_err(io)?;
+        let mut command = Command::new(compiler());
+        command.args(["-w", "-O0", "-std=gnu11", "-fno-builtin", "-fno-stack-protector"]);
+        command.args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
+        tool(&mut command).map_err(|complaint| gist(&complaint))?;
+        Ok(object)
+    };
+    if mode == Mode::Alone {
+        objects.push(own("runtime", RUNTIME)?);
+    }
+    let program = folder.join("run");
+    // What the linker misses is defined, and missed things may only show one after the other.
+    for _ in 0..4 {
+        let harness = own("harness", &harness(missing))?;
+        let mut link = Command::new(compiler());
+        link.arg("-o").arg(&program).args(&objects).arg(&harness).args(mode.link());
+        let complaint = match tool(&mut link) {
+            Ok(_) => return Ok(program),
+            Err(complaint) => complaint,
+        };
+        let before = missing.0.len();
+        for line in complaint.lines() {
+            if let Some((_, rest)) = line.split_once("undefined reference to `") {
+                missing.0.extend(rest.split('\'').next().map(str::to_owned));
+            }
+        }
+        if missing.0.len() == before || missing.0.contains("main") {
+            return Err(gist(&complaint));
+        }
+    }
+    Err("too much is not defined".to_owned())
+}
+
+/// Runs the program with limits.
+fn execute(program: &Path, folder: &Path, time: Duration) -> Replay {
+    let errors = folder.join("errors");
+    let not_replayed = |why: String| Replay::NotReplayed { why };
+    let file = match fs::File::create(&errors) {
+        Ok(file) => file,
+        Err(error) => return not_replayed(error.to_string()),
+    };
+    let seconds = time.as_secs() + 1;
+    let limits = format!("ulimit -v 8000000; ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\"");
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(limits).arg(program).current_dir(folder).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return not_replayed(format!("it cannot be run: {error}")),
+    };
+    let begin = Instant::now();
+    let mut pause = Duration::from_micros(500);
+    let status: ExitStatus = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if begin.elapsed() < time => std::thread::sleep(pause),
+            outcome => {
+                let group = format!("-{}", child.id());
+                let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+                let _ = child.kill();
+                let _ = child.wait();
+                return not_replayed(match outcome {
+                    Err(error) => error.to_string(),
+                    Ok(_) => format!("it does not end within {} s", time.as_secs_f64()),
+                });
+            }
+        }
+        pause = (pause * 2).min(Duration::from_millis(20));
+    };
+    let said = fs::read(&errors).unwrap_or_default();
+    let marked = String::from_utf8_lossy(&said).contains(MARK);
+    let why = match (status.code(), status.signal()) {
+        (Some(FAILED), _) if marked => return Replay::Confirmed { note: None },
+        (Some(NOT_ASSUMED), _) => "an assumption does not hold".to_owned(),
+        (Some(ENDED), _) => "it ends at an error that does not count".to_owned(),
+        (Some(code), _) => format!("it leaves with exit code {code}"),
+        (None, Some(signal)) => format!("it is ended by signal {signal}"),
+        (None, None) => "it ends".to_owned(),
+    };
+    Replay::NotConfirmed { why }
+}

@@ -1,0 +1,222 @@
+//! Failing runs of C programs, by the compiled program.
+//!
+//! A run is replayed outside of our own meaning of C: [`replay`] writes a *harness*, a C file that defines what the program
+//! only declares, so that inputs have the values of the run and errors leave a mark. It is compiled with the sources of the
+//! program and run with limits.
+//!
+//! # Reading order
+//! 1. [`Case`]: what is replayed. [`Replay`]: the outcome.
+//! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running.
+
+mod build;
+mod labels;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use wherefore_program::{Argument, EdgeRef, Interpreter, Operation, Program, Trace};
+
+/// A failing run, and what it takes to compile its program.
+#[derive(Clone, Debug)]
+pub struct Case<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The run.
+    pub trace: &'a Trace,
+    /// The steps that bring values from outside.
+    pub feeds: &'a [Feed],
+    /// The files that were translated.
+    pub files: &'a [PathBuf],
+    /// Handed to the preprocessor.
+    pub preprocessor: &'a [String],
+    /// 64, or 32.
+    pub pointer_bits: u32,
+    /// The function where runs start.
+    pub entry: &'a str,
+    /// What counts as an error.
+    pub errors: Errors,
+    /// Objects that are declared but not defined.
+    pub undefined: &'a [String],
+}
+
+/// A step that brings a value from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feed {
+    /// The step, a havoc of one target.
+    pub edge: EdgeRef,
+    /// The function that is called.
+    pub function: String,
+    /// The type of the value.
+    pub ty: FeedType,
+}
+
+/// The type of a value from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FeedType {
+    /// A signed number of so many bits.
+    Signed(u32),
+    /// An unsigned number of so many bits.
+    Unsigned(u32),
+    /// A pointer: only NULL can be fed.
+    Pointer,
+}
+
+/// What counts as an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Calls of these functions.
+    pub functions: Vec<String>,
+    /// These labels.
+    pub labels: Vec<String>,
+    /// Whether failed assertions count.
+    pub assertions: bool,
+}
+
+/// What came of a replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replay {
+    /// The compiled program fails.
+    Confirmed {
+        /// A caveat.
+        note: Option<String>,
+    },
+    /// The compiled program ran, and everything that the run depends on was fed to it, but it did not fail.
+    NotConfirmed {
+        /// What happened instead.
+        why: String,
+    },
+    /// Nothing was learnt.
+    NotReplayed {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// A harness and what came of it.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// The text of the harness, with the command to compile it.
+    pub harness: String,
+    /// The outcome.
+    pub outcome: Replay,
+}
+
+/// The values that functions return, call by call.
+pub(crate) struct Feeding<'a> {
+    functions: BTreeMap<&'a str, (FeedType, Vec<u64>)>,
+    /// The steps of the run whose values are fed.
+    fed: BTreeSet<usize>,
+    /// Arguments of the entry: their widths and values.
+    arguments: Vec<(u32, u64)>,
+    /// Calls of one function in one statement: C does not say which comes first.
+    open_order: Option<usize>,
+}
+
+/// Compiles and runs the program with the inputs of the run, for at most so long.
+///
+/// **Requires:** the run is one of the program.
+pub fn replay(case: &Case<'_>, time: Duration) -> Replayed {
+    let feeding = Feeding::new(case);
+    let (harness, outcome) = build::run(case, &feeding, time);
+    let outcome = match outcome {
+        Replay::NotConfirmed { why } => match uncontrolled(case, &feeding) {
+            Some(reason) => Replay::NotReplayed { why: format!("{reason}; compiled, {why}") },
+            None => Replay::NotConfirmed { why },
+        },
+        other => other,
+    };
+    Replayed { harness, outcome }
+}
+
+/// What the run depends on and the harness does not control.
+fn uncontrolled(case: &Case<'_>, feeding: &Feeding<'_>) -> Option<String> {
+    if let Some(name) = case.undefined.first() {
+        return Some(format!("`{name}` is not defined"));
+    }
+    if let Some(step) = feeding.open_order {
+        return Some(format!("the order of calls at {} is open", place(case, step)));
+    }
+    let interpreter = Interpreter::new(case.program);
+    let step = interpreter.rests_on_chance(case.trace, |i, _| feeding.fed.contains(&i))?;
+    Some(format!("the run depends on a value that no input gives, at {}", place(case, step)))
+}
+
+fn place(case: &Case<'_>, step: usize) -> String {
+    let span = case.program.edge(case.trace.steps[step].edge).span;
+    format!("{}:{}", case.program.source(span).name(), case.program.position(span).line)
+}
+
+impl<'a> Feeding<'a> {
+    fn new(case: &'a Case<'_>) -> Self {
+        let program = case.program;
+        let interpreter = Interpreter::new(program);
+        let feeds: BTreeMap<EdgeRef, &Feed> = case.feeds.iter().map(|feed| (feed.edge, feed)).collect();
+        // A structure is returned scalar by scalar: several steps of one call.
+        let mut pieces: BTreeSet<&str> = BTreeSet::new();
+        for (edge, feed) in &feeds {
+            let this = program.edge(*edge);
+            let next = feeds.iter().filter(|(other, more)| {
+                let that = program.edge(**other);
+                other.procedure == edge.procedure
+                    && more.function == feed.function
+                    && that.from == this.to
+                    && that.span == this.span
+                    && *other != edge
+            });
+            if next.count() > 0 {
+                pieces.insert(&feed.function);
+            }
+        }
+        let mut feeding = Self {
+            functions: BTreeMap::new(),
+            fed: BTreeSet::new(),
+            arguments: Vec::new(),
+            open_order: None,
+        };
+        let mut last: Option<(usize, EdgeRef, u32)> = None;
+        for (i, (before, step)) in case.trace.states().zip(&case.trace.steps).enumerate() {
+            let edge = program.edge(step.edge);
+            if let (Operation::Call(call), 1) = (&edge.operation, before.stack.len()) {
+                feeding.enter(program, &call.arguments, step);
+            }
+            let (Some(feed), Operation::Havoc(targets)) = (feeds.get(&step.edge), &edge.operation) else {
+                continue;
+            };
+            let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
+            let (Some(value), false) = (value, pieces.contains(feed.function.as_str())) else { continue };
+            let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
+            entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });
+            if feed.ty != FeedType::Pointer || value == 0 {
+                feeding.fed.insert(i);
+            }
+            let line = program.position(edge.span).line;
+            let together = |(depth, other, at): &(usize, EdgeRef, u32)| {
+                *depth == before.stack.len()
+                    && other.procedure == step.edge.procedure
+                    && *other != step.edge
+                    && *at == line
+                    && feeds.get(other).is_some_and(|before| before.function == feed.function)
+            };
+            if last.as_ref().is_some_and(together) {
+                feeding.open_order.get_or_insert(i);
+            }
+            last = Some((before.stack.len(), step.edge, line));
+        }
+        feeding
+    }
+
+    /// The entry is called: its arguments are those of the run.
+    fn enter(&mut self, program: &Program, arguments: &[Argument], step: &wherefore_program::Step) {
+        let Some(frame) = step.state.stack.last() else { return };
+        let variables = &program.procedure(frame.procedure).variables;
+        let values = frame.locals.iter().zip(variables).take(arguments.len());
+        self.arguments = values.map(|(value, variable)| (variable.ty.element().width(), *value)).collect();
+    }
+}
+
+/// Whether a file needs no preprocessor.
+fn is_preprocessed(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "i")
+}

@@ -1,0 +1,147 @@
+//! The text of a harness.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::labels::REACHED;
+use super::{Case, FeedType, Feeding};
+
+/// Left with when an error that counts is reached.
+pub(crate) const FAILED: i32 = 70;
+/// Left with when an assumption does not hold.
+pub(crate) const NOT_ASSUMED: i32 = 71;
+/// Left with at an error that does not count.
+pub(crate) const ENDED: i32 = 72;
+/// Printed when an error that counts is reached.
+pub(crate) const MARK: &str = "wherefore: reached";
+
+/// Errors by the usual names.
+const ERRORS: [&str; 2] = ["reach_error", "__VERIFIER_error"];
+const ASSUMPTIONS: [&str; 3] = ["__VERIFIER_assume", "assume_abort_if_not", "__CPROVER_assume"];
+const ASSERTIONS: [&str; 3] = ["assert", "__VERIFIER_assert", "__CPROVER_assert"];
+
+/// What the linker missed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Missing(pub(crate) BTreeSet<String>);
+
+/// The harness. `command` compiles and runs it; all definitions give way to those of the program.
+pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, command: &str) -> String {
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "/* Feeds the inputs of a failing run. To compile and run:\n\n{command}\n\n   \
+         The exit code is {FAILED} if an error is reached, {NOT_ASSUMED} if an assumption does not hold, and {ENDED} if\n   \
+         the run ends at an error that was not asked about. */\n\n"
+    );
+    let _ = write!(
+        out,
+        "#define WEAK __attribute__((weak))\n#define PLAIN __attribute__((no_instrument_function))\n\
+         extern long write(int, const void *, __SIZE_TYPE__);\nextern void _exit(int);\n\n\
+         PLAIN static void say(const char *text) {{\n  __SIZE_TYPE__ length = 0;\n  \
+         while (text[length]) length++;\n  write(2, text, length);\n}}\n\
+         PLAIN static void reached(const char *what) {{\n  say(\"\\n{MARK} \"); say(what); say(\"\\n\"); \
+         _exit({FAILED});\n}}\n\
+         PLAIN void {REACHED}(const char *label) {{ reached(label); }}\n\n"
+    );
+    let mut defined: BTreeSet<String> = BTreeSet::new();
+    let mut hooks = String::new();
+    let errors = case.errors.functions.iter().map(String::as_str);
+    for name in errors.chain(ERRORS) {
+        if !defined.insert(name.to_owned()) {
+            continue;
+        }
+        let counts = case.errors.functions.iter().any(|other| other == name);
+        let act = if counts { format!("reached(\"{name}\");") } else { format!("_exit({ENDED});") };
+        // Of a function of this kind the program may hold a definition of its own.
+        let _ = writeln!(out, "WEAK PLAIN void {name}() {{ {act} }}");
+        let _ = writeln!(hooks, "  if (function == (void *){name}) {act}");
+    }
+    for name in ["__assert_fail", "__assert", "__assert_perror_fail", "__assert_rtn"] {
+        if defined.insert(name.to_owned()) {
+            let act = if case.errors.assertions {
+                "reached(\"a failed assertion\");".to_owned()
+            } else {
+                format!("_exit({ENDED});")
+            };
+            let _ = writeln!(out, "WEAK PLAIN void {name}() {{ {act} }}");
+        }
+    }
+    for name in ASSERTIONS {
+        if defined.insert(name.to_owned()) {
+            let act = if case.errors.assertions {
+                format!("reached(\"{name}\");")
+            } else {
+                format!("_exit({ENDED});")
+            };
+            let _ = writeln!(out, "WEAK PLAIN void {name}(int condition) {{ if (!condition) {act} }}");
+        }
+    }
+    for name in ASSUMPTIONS {
+        if defined.insert(name.to_owned()) {
+            let _ = writeln!(
+                out,
+                "WEAK PLAIN void {name}(int condition) {{ if (!condition) _exit({NOT_ASSUMED}); }}"
+            );
+        }
+    }
+    let _ = writeln!(
+        out,
+        "PLAIN void __cyg_profile_func_enter(void *function, void *site) {{\n{hooks}}}\n\
+         PLAIN void __cyg_profile_func_exit(void *function, void *site) {{}}\n"
+    );
+    for (name, (ty, values)) in &feeding.functions {
+        if !defined.insert((*name).to_owned()) {
+            continue;
+        }
+        let list: Vec<String> = values.iter().map(|value| format!("{value}ULL")).collect();
+        let (ty, count) = (c_type(*ty), values.len());
+        let _ = writeln!(
+            out,
+            "WEAK PLAIN {ty} {name}() {{\n  static const unsigned long long values[] = {{{}}};\n  \
+             static unsigned next;\n  return ({ty}){cast}(next < {count} ? values[next++] : 0);\n}}",
+            list.join(", "),
+            cast = if ty == "void *" { "(__UINTPTR_TYPE__)" } else { "" },
+        );
+    }
+    for name in &missing.0 {
+        if case.undefined.contains(name) {
+            let _ = writeln!(out, "WEAK long long {name}[8192];");
+        } else if defined.insert(name.clone()) {
+            let ty = match name.strip_prefix("__VERIFIER_nondet_") {
+                Some("float") => "float",
+                Some("double") => "double",
+                _ => "long long",
+            };
+            let _ = writeln!(out, "WEAK PLAIN {ty} {name}() {{ return 0; }}");
+        }
+    }
+    if case.entry != "main" {
+        let values = feeding.arguments.iter().map(|(width, value)| {
+            let ty = c_type(FeedType::Signed(*width));
+            format!("({ty}){value}ULL")
+        });
+        let values: Vec<String> = values.collect();
+        let _ = writeln!(
+            out,
+            "\nextern int {0}();\nPLAIN int main(void) {{ {0}({1}); return 0; }}",
+            case.entry,
+            values.join(", ")
+        );
+    }
+    out
+}
+
+fn c_type(ty: FeedType) -> &'static str {
+    match ty {
+        FeedType::Pointer => "void *",
+        FeedType::Signed(1) | FeedType::Unsigned(1) => "_Bool",
+        FeedType::Signed(..=8) => "signed char",
+        FeedType::Signed(..=16) => "short",
+        FeedType::Signed(..=32) => "int",
+        FeedType::Signed(_) => "long long",
+        FeedType::Unsigned(..=8) => "unsigned char",
+        FeedType::Unsigned(..=16) => "unsigned short",
+        FeedType::Unsigned(..=32) => "unsigned",
+        FeedType::Unsigned(_) => "unsigned long long",
+    }
+}
