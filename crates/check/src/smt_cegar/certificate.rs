@@ -29,7 +29,7 @@ impl Certificate {
     pub fn check(&self, terms: &mut Terms, blocks: &Blocks, initial: &Block, budget: &Budget) -> Checked {
         let mut solver = BitBlaster::new();
         let ends = |node: &NodeId| self.invariants[*node] == Terms::FALSE;
-        if !blocks.errors.keys().all(|node| ends(node)) || !blocks.cuts.iter().all(|node| ends(node)) {
+        if !blocks.errors.keys().all(ends) || !blocks.cuts.iter().all(ends) {
             return Checked::Broken;
         }
         let start = (Terms::TRUE, initial);

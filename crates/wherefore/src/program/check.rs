@@ -1,5 +1,6 @@
 //! `wherefore check FILE`: can the program fail?
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use wherefore_check::exact::{Checker, Search};
 use wherefore_check::harness::Replay;
 use wherefore_check::interpolants::Heuristic;
 use wherefore_check::{CheckError, Decision, Failure, Way, decide, decide_unbounded, race};
-use wherefore_program::{ErrorSite, Program, TargetChoice};
+use wherefore_program::{EdgeRef, ErrorSite, PathSlicer, Program, Stops, TargetChoice};
 use wherefore_pushdown::Limits;
 
 use super::c::{self, Rest};
@@ -38,6 +39,10 @@ pub struct CheckArgs {
     /// Which interpolants become predicates in refinement [default: assume-skip+conciliated].
     #[arg(long, value_name = "NAME", value_parser = heuristic_parser())]
     heuristic: Option<Heuristic>,
+
+    /// Show all steps of the failing run of a C program, not only those that matter.
+    #[arg(long, help_heading = "C")]
+    all_steps: bool,
 
     /// Show what refinement tracks at each location.
     #[arg(long)]
@@ -98,6 +103,12 @@ pub struct Answer {
     /// Whether no failing run has fewer steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortest: Option<bool>,
+    /// How much of the run matters; only said of C programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Slice>,
+    /// Whether to show all steps of the run as text.
+    #[serde(skip)]
+    pub all_steps: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refinement: Option<Refinement>,
     /// No run fails within so many turns of each loop.
@@ -191,6 +202,8 @@ impl Answer {
             targets: Vec::new(),
             trace: Vec::new(),
             shortest: None,
+            slice: None,
+            all_steps: args.all_steps,
             refinement: None,
             bound: None,
             replay: None,
@@ -244,7 +257,9 @@ impl Answer {
         }
         if let Some(failure) = &decided.failure {
             self.error = targets.get(failure.target).map(|site| Place::of(program, site));
-            self.trace = c_steps(program, &failure.trace);
+            let slice = sliced(program, &failure.path);
+            self.slice = slice.as_ref().map(|slice| Slice { matter: slice.len(), of: failure.path.len() });
+            self.trace = c_steps(program, &failure.trace, slice.as_ref());
         }
         self.bound = decided.bound;
         if let Some(rest) = &subject.rest {
@@ -379,6 +394,21 @@ impl Answer {
         }
         self.stats = Stats::of(subject, decision.size);
     }
+}
+
+/// The steps of a run that are in its slice.
+fn sliced(program: &Program, path: &[EdgeRef]) -> Option<BTreeSet<usize>> {
+    let slice = PathSlicer::with_stops(program, Stops::LikeExits).slice(path).ok()?;
+    Some(slice.taken.into_iter().collect())
+}
+
+/// How much of a run matters.
+#[derive(Serialize)]
+pub struct Slice {
+    /// Steps in the slice.
+    pub matter: usize,
+    /// Steps of the run.
+    pub of: usize,
 }
 
 /// What abstraction refinement did.

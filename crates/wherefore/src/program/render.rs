@@ -47,8 +47,17 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
     }
     if let Some(error) = &answer.error {
         let which = if answer.shortest == Some(true) { "a shortest failing run" } else { "a failing run" };
-        let _ = writeln!(out, "\n{which}, to {}:", error.words());
-        write_run(&mut out, &answer.trace);
+        match &answer.slice {
+            Some(slice) if !answer.all_steps && slice.matter < slice.of => {
+                let check::Slice { matter, of } = slice;
+                let _ = writeln!(out, "\n{which}, to {}; {matter} of its {of} steps matter:", error.words());
+                write_run_in_part(&mut out, &answer.trace);
+            }
+            _ => {
+                let _ = writeln!(out, "\n{which}, to {}:", error.words());
+                write_run(&mut out, &answer.trace);
+            }
+        }
     }
     if let (Word::Unsafe, Some(replay), Some(error)) = (answer.verdict, &answer.replay, &answer.error) {
         let why = replay.why.as_deref().unwrap_or_default();
@@ -118,6 +127,23 @@ pub fn slice(answer: &slice::Answer, file: &str) -> String {
         let _ = writeln!(out, "{:5}  {}  {}", step.line, step.procedure, step.text);
     }
     out
+}
+
+/// The steps of a run that matter, with the number of those in between that do not.
+fn write_run_in_part(out: &mut String, trace: &[RunStep]) {
+    let mut rest = trace;
+    while let Some(first) = rest.first() {
+        let matters = first.matters != Some(false);
+        let count = rest.iter().take_while(|step| (step.matters != Some(false)) == matters).count();
+        let (part, after) = rest.split_at(count);
+        if matters {
+            write_run(out, part);
+        } else {
+            let steps = if count == 1 { "step that does" } else { "steps that do" };
+            let _ = writeln!(out, "    …  {count} {steps} not matter");
+        }
+        rest = after;
+    }
 }
 
 /// The steps of a run; values are shown where they change.

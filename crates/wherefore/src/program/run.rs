@@ -15,26 +15,37 @@ pub struct RunStep {
     /// How many calls are open.
     pub depth: usize,
     pub values: BTreeMap<String, String>,
+    /// Whether the step is part of the slice of the run; only said of C programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matters: Option<bool>,
 }
 
 /// Arrays with more cells than this are not shown.
 const MOST_CELLS: usize = 8;
 
 /// The states of a run of a C program: without what comes before `main`, and one for each statement.
-pub fn c_steps(program: &Program, trace: &Trace) -> Vec<RunStep> {
+///
+/// `slice` are the steps that matter, by their place in the run.
+pub fn c_steps(program: &Program, trace: &Trace, slice: Option<&BTreeSet<usize>>) -> Vec<RunStep> {
     let mut shown: Vec<RunStep> = Vec::new();
-    for mut step in steps(program, trace) {
+    let last = trace.steps.len();
+    for (at, mut step) in numbered_steps(program, trace) {
         if step.depth == 1 {
             continue;
         }
         step.depth -= 1;
+        // The failing statement is where it ends, whatever the slice says.
+        step.matters = slice.map(|slice| slice.contains(&at) || at + 1 >= last);
         // One statement of C can be several steps.
         let same = |last: &&mut RunStep| {
             (last.line, last.depth, &last.text, &last.procedure)
                 == (step.line, step.depth, &step.text, &step.procedure)
         };
         match shown.last_mut().filter(same) {
-            Some(last) => last.values = step.values,
+            Some(last) => {
+                last.values = step.values;
+                last.matters = last.matters.max(step.matters);
+            }
             None => shown.push(step),
         }
     }
@@ -43,8 +54,13 @@ pub fn c_steps(program: &Program, trace: &Trace) -> Vec<RunStep> {
 
 /// The states of a run, the failing statement last.
 pub fn steps(program: &Program, trace: &Trace) -> Vec<RunStep> {
+    numbered_steps(program, trace).into_iter().map(|(_, step)| step).collect()
+}
+
+/// The same, each with its place in the run.
+fn numbered_steps(program: &Program, trace: &Trace) -> Vec<(usize, RunStep)> {
     let mut steps = Vec::new();
-    for state in trace.states() {
+    for (at, state) in trace.states().enumerate() {
         let Some(node) = state.node() else { continue };
         let location = program.location(node);
         // A failed check is where the check is: the state before shows it.
@@ -53,14 +69,16 @@ pub fn steps(program: &Program, trace: &Trace) -> Vec<RunStep> {
         }
         let source = program.source(location.span);
         let text = source.slice(location.span).lines().next().unwrap_or_default().trim();
-        steps.push(RunStep {
+        let step = RunStep {
             file: source.name().to_owned(),
             line: program.position(location.span).line,
             procedure: program.procedure(node.procedure).name.clone(),
             text: text.to_owned(),
             depth: state.stack.len(),
             values: values(program, node.procedure, state),
-        });
+            matters: None,
+        };
+        steps.push((at, step));
     }
     steps
 }
