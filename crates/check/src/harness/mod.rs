@@ -61,6 +61,8 @@ pub enum FeedType {
     Unsigned(u32),
     /// A pointer: only NULL can be fed.
     Pointer,
+    /// A part of a structure: it cannot be fed.
+    Part,
 }
 
 /// What counts as an error.
@@ -153,22 +155,6 @@ impl<'a> Feeding<'a> {
         let program = case.program;
         let interpreter = Interpreter::new(program);
         let feeds: BTreeMap<EdgeRef, &Feed> = case.feeds.iter().map(|feed| (feed.edge, feed)).collect();
-        // A structure is returned scalar by scalar: several steps of one call.
-        let mut pieces: BTreeSet<&str> = BTreeSet::new();
-        for (edge, feed) in &feeds {
-            let this = program.edge(*edge);
-            let next = feeds.iter().filter(|(other, more)| {
-                let that = program.edge(**other);
-                other.procedure == edge.procedure
-                    && more.function == feed.function
-                    && that.from == this.to
-                    && that.span == this.span
-                    && *other != edge
-            });
-            if next.count() > 0 {
-                pieces.insert(&feed.function);
-            }
-        }
         let mut feeding = Self {
             functions: BTreeMap::new(),
             fed: BTreeSet::new(),
@@ -185,7 +171,7 @@ impl<'a> Feeding<'a> {
                 continue;
             };
             let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
-            let (Some(value), false) = (value, pieces.contains(feed.function.as_str())) else { continue };
+            let (Some(value), false) = (value, feed.ty == FeedType::Part) else { continue };
             let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });
             if feed.ty != FeedType::Pointer || value == 0 {
@@ -197,6 +183,7 @@ impl<'a> Feeding<'a> {
                     && other.procedure == step.edge.procedure
                     && *other != step.edge
                     && *at == line
+                    && program.edge(*other).span != edge.span
                     && feeds.get(other).is_some_and(|before| before.function == feed.function)
             };
             if last.as_ref().is_some_and(together) {

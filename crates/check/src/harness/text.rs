@@ -134,6 +134,7 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
 fn c_type(ty: FeedType) -> &'static str {
     match ty {
         FeedType::Pointer => "void *",
+        FeedType::Part => "long long",
         FeedType::Signed(1) | FeedType::Unsigned(1) => "_Bool",
         FeedType::Signed(..=8) => "signed char",
         FeedType::Signed(..=16) => "short",

@@ -111,6 +111,8 @@ pub struct Input {
     pub signed: bool,
     /// Whether the value is a pointer.
     pub pointer: bool,
+    /// Whether the value is one scalar of a structure that is returned.
+    pub part: bool,
 }
 
 /// Something that is taken for granted.

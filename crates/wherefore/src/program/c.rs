@@ -144,6 +144,7 @@ impl CArgs {
         let feed = |input: &Input| {
             let width = input.ty.width();
             let ty = match (input.pointer, input.signed) {
+                _ if input.part => FeedType::Part,
                 (true, _) => FeedType::Pointer,
                 (false, true) => FeedType::Signed(width),
                 (false, false) => FeedType::Unsigned(width),

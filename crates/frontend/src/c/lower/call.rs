@@ -298,7 +298,7 @@ impl Lower<'_, '_> {
                 }
             };
             let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
-            self.inputs.push((edge, name.to_owned(), scalar, piece));
+            self.inputs.push((edge, name.to_owned(), scalar, piece, term.ty.clone()));
             out.extend(value);
         }
         Ok(out)

@@ -215,7 +215,8 @@ pub(crate) struct Lower<'c, 't> {
     targets: Vec<statement::Jumps>,
     /// The values that updates start from.
     olds: Vec<Expr>,
-    inputs: Vec<(usize, String, Scalar, CType)>,
+    /// Steps with the function that is called, their types, and the type that it returns.
+    inputs: Vec<(usize, String, Scalar, CType, CType)>,
     result: CType,
     /// Whether the procedure runs at most once.
     entered_once: bool,
@@ -253,7 +254,7 @@ impl Lower<'_, '_> {
             None => ProcedureId(self.cx.procedures.len() as u32),
         };
         let (procedure, went) = self.body.finish(name, span, parameters, results);
-        for (edge, function, ty, of) in self.inputs {
+        for (edge, function, ty, of, whole) in self.inputs {
             if let Some(edge) = went[edge] {
                 let edge = EdgeRef { procedure: id, edge: EdgeId(edge) };
                 self.cx.inputs.push(Input {
@@ -262,6 +263,7 @@ impl Lower<'_, '_> {
                     ty,
                     signed: of.is_signed(),
                     pointer: of.is_pointer(),
+                    part: !whole.is_scalar(),
                 });
             }
         }
