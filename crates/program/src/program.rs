@@ -239,6 +239,31 @@ pub enum ThreadStart {
     },
 }
 
+impl Operation {
+    /// Whether an expression of the operation leaves its value open.
+    pub fn has_choice(&self) -> bool {
+        let any = |values: &[Expr]| values.iter().any(Expr::has_choice);
+        let in_targets = |targets: &[Target]| targets.iter().any(|target| any(&target.indices));
+        let in_assignment = |assignment: &Assignment| {
+            any(&assignment.values)
+                || in_targets(&assignment.targets)
+                || assignment.constraint.as_ref().is_some_and(Expr::has_choice)
+        };
+        match self {
+            Operation::Assume(condition) => condition.has_choice(),
+            Operation::Assign(assignment) => in_assignment(assignment),
+            Operation::Havoc(targets) => in_targets(targets),
+            Operation::Call(call) => {
+                let open =
+                    |argument: &Argument| matches!(argument, Argument::Value(value) if value.has_choice());
+                call.arguments.iter().any(open) || in_assignment(&call.assignment)
+            }
+            Operation::Return(values) => any(values),
+            _ => false,
+        }
+    }
+}
+
 impl Procedure {
     /// The location with this id.
     pub fn location(&self, id: LocationId) -> &Location {

@@ -168,11 +168,24 @@ fn check_property(args: &AcceptArgs, task: &Task, property: &str) -> Answer {
 }
 
 fn is_wrong(task: &Task, answer: &Answer) -> bool {
+    differs(task, answer) && !is_seen(answer)
+}
+
+fn differs(task: &Task, answer: &Answer) -> bool {
     ["safe", "unsafe"].contains(&answer.verdict.as_str()) && answer.verdict != task.verdict
 }
 
+/// Whether the compiled program was seen to fail: then the index is in error, or means something else.
+fn is_seen(answer: &Answer) -> bool {
+    answer.replayed.as_deref() == Some("confirmed")
+}
+
 fn report(task: &Task, answer: &Answer) {
-    let mark = if is_wrong(task, answer) { "WRONG " } else { "" };
+    let mark = match (is_wrong(task, answer), differs(task, answer)) {
+        (true, _) => "WRONG ",
+        (_, true) => "SEEN TO FAIL ",
+        _ => "",
+    };
     let replayed = answer.replayed.as_ref().map_or(String::new(), |replay| format!(" [{replay}]"));
     println!(
         "{mark}{} is {}: {} in {:.2} s{replayed} {}",
@@ -186,6 +199,7 @@ fn summary(tasks: &[Task], answers: &BTreeMap<usize, Answer>, seconds: f64) -> E
         safe: [usize; 2],
         unsafe_: [usize; 2],
         wrong: usize,
+        seen: usize,
         seconds: f64,
     }
     let mut rows: BTreeMap<&str, Row> = BTreeMap::new();
@@ -198,6 +212,7 @@ fn summary(tasks: &[Task], answers: &BTreeMap<usize, Answer>, seconds: f64) -> E
             counts[1] += 1;
             counts[0] += usize::from(answer.verdict == task.verdict);
             row.wrong += usize::from(is_wrong(task, answer));
+            row.seen += usize::from(differs(task, answer) && is_seen(answer));
             row.seconds += answer.seconds;
         }
         if !["safe", "unsafe"].contains(&answer.verdict.as_str()) {
@@ -206,13 +221,15 @@ fn summary(tasks: &[Task], answers: &BTreeMap<usize, Answer>, seconds: f64) -> E
             *reasons.entry(format!("{}: {reason}", answer.verdict)).or_default() += 1;
         }
     }
-    println!("\n| family | proofs | bugs | wrong | seconds |\n| --- | ---: | ---: | ---: | ---: |");
+    // Programs that the index calls safe, but that fail when they are compiled and run, have a column of their own.
+    println!("\n| family | proofs | bugs | wrong | seen to fail | seconds |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
     for (family, row) in &rows {
         let [safe, all_safe] = row.safe;
         let [failing, all_failing] = row.unsafe_;
         println!(
-            "| {family} | {safe} of {all_safe} | {failing} of {all_failing} | {} | {:.0} |",
-            row.wrong, row.seconds
+            "| {family} | {safe} of {all_safe} | {failing} of {all_failing} | {} | {} | {:.0} |",
+            row.wrong, row.seen, row.seconds
         );
     }
     println!("\nwithout a verdict:");

@@ -67,6 +67,7 @@ pub(crate) struct Classes {
     old: Vec<Class>,
     /// What the function at hand returns points to.
     block_result: Option<Class>,
+    smallest: BTreeMap<Class, Option<u64>>,
     /// Classes below this one are no longer joined: zero while the analysis runs.
     complete: Class,
 }
@@ -171,6 +172,24 @@ impl Classes {
         }
     }
 
+    /// The size of the smallest object of a class that has a name.
+    pub(crate) fn smallest_object(&mut self, tree: &Tree, class: Class) -> Option<u64> {
+        let class = self.find(class);
+        if let Some(known) = self.smallest.get(&class) {
+            return *known;
+        }
+        let objects: Vec<(ObjectId, Class)> = self.objects.iter().map(|(id, class)| (*id, *class)).collect();
+        let mut smallest: Option<u64> = None;
+        for (id, of) in objects {
+            if self.find(of) == class {
+                let size = tree.types.size(&tree.object(id).ty);
+                smallest = smallest.into_iter().chain(size).min();
+            }
+        }
+        self.smallest.insert(class, smallest);
+        smallest
+    }
+
     fn result(&mut self, id: FunctionId) -> Class {
         match self.results.get(&id) {
             Some(class) => *class,
@@ -251,14 +270,14 @@ impl Classes {
     pub(crate) fn may_be_elsewhere(&mut self, class: Class) -> bool {
         let class = self.find(class);
         let Some(origin) = self.facts[class as usize].outside else { return false };
+        // An input can be the address of anything, also of what the program itself never takes the address of.
+        if origin == Origin::Input {
+            return true;
+        }
         let mut reached = BTreeSet::new();
         for other in 0..self.complete {
             let facts = &self.facts[other as usize];
-            let start = match origin {
-                Origin::Function => facts.escaped,
-                Origin::Input => facts.heap || facts.exposed,
-            };
-            let mut at = Some(other).filter(|_| start && self.parent[other as usize] == other);
+            let mut at = Some(other).filter(|_| facts.escaped && self.parent[other as usize] == other);
             while let Some(next) = at.map(|at| self.find(at)).filter(|next| reached.insert(*next)) {
                 at = self.pointee[next as usize];
             }

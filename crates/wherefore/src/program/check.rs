@@ -310,6 +310,18 @@ impl Answer {
             self.error = None;
             self.trace.clear();
         }
+        // Where C leaves a value open (floats, shifts that are too wide), a run that was not seen may not exist.
+        let open = failure.path.iter().find(|edge| subject.program.edge(**edge).operation.has_choice());
+        if let (Some(Replay::NotReplayed { .. }), Some(edge)) = (&outcome, open) {
+            let span = subject.program.edge(*edge).span;
+            let (source, line) = (subject.program.source(span), subject.program.position(span).line);
+            self.retract(format!(
+                "a failing run was found, but it could not be replayed, and a value is left open at {}:{line}",
+                source.name()
+            ));
+            self.error = None;
+            self.trace.clear();
+        }
         self.replay = outcome.map(Replayed::from);
     }
 

@@ -144,6 +144,14 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// A proof is doubtful if an access may be larger than the object that it meets.
+    fn doubt_size(&mut self, (class, _): (Class, u64), size: u64, span: Span) {
+        let tree = self.cx.tree;
+        if self.cx.classes.smallest_object(tree, class).is_some_and(|smallest| smallest < size) {
+            self.cx.doubt("no access reaches beyond a small object", Some(span));
+        }
+    }
+
     pub(crate) fn load(
         &mut self,
         at: (Class, u64),
@@ -166,6 +174,7 @@ impl Lower<'_, '_> {
             return Ok(super::value::resize(value, ty.is_signed(), scalar));
         }
         let size = self.cx.tree.types.size(ty).unwrap_or(1);
+        self.doubt_size(at, size, span);
         let cells = self.cx.cells(at, size, span)?;
         let value = self.load_bytes(cells, address, size);
         Ok(match ty {
@@ -188,6 +197,7 @@ impl Lower<'_, '_> {
     ) -> Checked<()> {
         self.cx.assume("no access outside of an object", Some(span));
         let size = self.cx.tree.types.size(ty).unwrap_or(1);
+        self.doubt_size(at, size, span);
         let cells = self.cx.cells(at, if field.is_some() { 1 } else { size }, span)?;
         let value = match (ty, field) {
             (_, Some(field)) => {
