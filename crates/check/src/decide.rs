@@ -14,6 +14,7 @@ use wherefore_pushdown::{Limits, StopReason};
 use crate::cegar::{Cegar, CegarOptions, Cycle, PointPredicates};
 use crate::exact::{CheckOptions, Checker, FailingRun, Search};
 use crate::interpolants::Heuristic;
+use crate::unbounded::next_answer;
 use crate::verdict::{CheckError, Verdict};
 
 /// How a question is decided.
@@ -142,6 +143,7 @@ const FIRST_SLICE: Duration = Duration::from_secs(10);
 /// diagrams can take long, and its thread ends with the process at the latest.
 pub fn race(program: &Arc<Program>, targets: &[ErrorSite], limits: &Limits) -> Result<Decision, CheckError> {
     let begin = Instant::now();
+    let outer = limits.cancel.clone();
     let cancel = Arc::new(AtomicBool::new(false));
     let limits = Limits { cancel: Some(cancel.clone()), ..limits.clone() };
     let (send, receive) = mpsc::channel::<Result<Decision, CheckError>>();
@@ -160,12 +162,13 @@ pub fn race(program: &Arc<Program>, targets: &[ErrorSite], limits: &Limits) -> R
     });
     let is_definite =
         |answer: &Result<Decision, CheckError>| matches!(answer, Ok(decision) if decision.is_definite());
-    let Ok(first) = receive.recv() else { panic!("an engine has failed") };
+    let next = || next_answer(&receive, outer.as_deref(), &cancel);
+    let Some(first) = next() else { panic!("an engine has failed") };
     let by_exact = matches!(&first, Ok(Decision { way: Way::Exact(_), .. }));
     let second = match (is_definite(&first), by_exact) {
         (true, true) => None,
         (true, false) => receive.recv_timeout(begin.elapsed().mul_f64(0.4)).ok(),
-        (false, _) => receive.recv().ok(),
+        (false, _) => next(),
     };
     cancel.store(true, Ordering::Relaxed);
     match second {

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use wherefore_program::{EdgeRef, ErrorSite, Node, Program, Trace};
 use wherefore_pushdown::{Limits, StopReason};
@@ -104,6 +105,7 @@ fn race(
     limits: &Limits,
     progress: impl FnMut(&Cycle) + Send + 'static,
 ) -> Decided {
+    let outer = limits.cancel.clone();
     let cancel = Arc::new(AtomicBool::new(false));
     let limits = Limits { cancel: Some(cancel.clone()), ..limits.clone() };
     let (send, receive) = mpsc::channel();
@@ -119,7 +121,7 @@ fn race(
         let _ = send.send(by_refinement(&program, &targets, &limits, &mut progress));
     });
     let mut all: Vec<Decided> = Vec::new();
-    while let Ok(decided) = receive.recv() {
+    while let Some(decided) = next_answer(&receive, outer.as_deref(), &cancel) {
         let definite = decided.is_definite();
         all.push(decided);
         if definite {
@@ -137,6 +139,25 @@ fn race(
         last.bound = bound;
     }
     last
+}
+
+/// The next answer of a race, unless all have answered; an interruption from outside is passed on.
+pub(crate) fn next_answer<T>(
+    answers: &mpsc::Receiver<T>,
+    outer: Option<&AtomicBool>,
+    cancel: &AtomicBool,
+) -> Option<T> {
+    loop {
+        match answers.recv_timeout(Duration::from_millis(50)) {
+            Ok(answer) => return Some(answer),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                if outer.is_some_and(|outer| outer.load(Ordering::Relaxed)) {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    }
 }
 
 fn by_unrolling(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Decided {

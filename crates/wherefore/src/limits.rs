@@ -1,5 +1,7 @@
 //! Options that all commands share: what a run may spend.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::Args;
@@ -25,9 +27,27 @@ impl LimitArgs {
         Limits {
             time: self.timeout,
             memory: self.memory.map(|mb| mb.saturating_mul(1 << 20)),
+            cancel: Some(interruption()),
             ..Limits::default()
         }
     }
+}
+
+/// Set when the user interrupts: engines stop, and what is known so far is printed. A second interruption ends the process at once.
+fn interruption() -> Arc<AtomicBool> {
+    static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let flag = INTERRUPTED.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        let set = flag.clone();
+        // Without a handler an interruption ends the process, as usual.
+        let _ = ctrlc::set_handler(move || {
+            if set.swap(true, Ordering::Relaxed) {
+                std::process::exit(Exit::Unknown.code().into());
+            }
+        });
+        flag
+    });
+    flag.clone()
 }
 
 /// How long past its time limit a run may take before it is ended from outside.

@@ -1,0 +1,147 @@
+//! C programs of the documents with their verdicts (`tests/cases/c`), and random ones against their compiled selves.
+
+#[allow(dead_code)]
+#[path = "case_facts_support/yaml.rs"]
+mod yaml;
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use wherefore_check::{Decided, Engine, Verdict, decide_unbounded};
+use wherefore_frontend::c::{self, Options};
+use wherefore_program::TargetChoice;
+use wherefore_pushdown::Limits;
+
+fn decide(file: &Path, engine: Engine, seconds: u64) -> Decided {
+    let translation = c::translate(&[file.to_owned()], &Options::default())
+        .unwrap_or_else(|error| panic!("{}", error.render()));
+    let targets = translation.program.targets(&TargetChoice::Default).unwrap();
+    let limits = Limits { time: Some(Duration::from_secs(seconds)), ..Limits::default() };
+    decide_unbounded(&Arc::new(translation.program), &targets, engine, &limits, |_| {})
+}
+
+/// Programs whose verdict is not found in time. They get less of it, and must not be answered wrongly.
+const UNDECIDED: &[&str] =
+    &["ex6.8-quicksort/main.c", "fig1.6a-array-locks/main.c", "fig1.6b-array-locks-bar/main.c"];
+
+#[test]
+fn verdicts_on_the_programs_of_the_documents() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/c");
+    let mut undecided = Vec::new();
+    let mut count = 0;
+    let mut folders: Vec<_> = std::fs::read_dir(cases).unwrap().map(|case| case.unwrap().path()).collect();
+    folders.sort();
+    for folder in folders {
+        let expected = yaml::read(&folder.join("expect.yaml"));
+        for (file, verdict) in yaml::entries(&expected, "verdict") {
+            let path = folder.join(file);
+            let name = format!("{}/{file}", folder.file_name().unwrap().to_string_lossy());
+            let gap = UNDECIDED.contains(&name.as_str());
+            let decided = decide(&path, Engine::Auto, if gap { 2 } else { 60 });
+            match (decided.verdict, verdict.as_str()) {
+                (Verdict::Safe, Some("safe")) | (Verdict::Unsafe, Some("unsafe")) => {}
+                (Verdict::Unknown(_), _) if gap => {}
+                (Verdict::Unknown(_), _) => undecided.push(name),
+                (found, expected) => panic!("{name}: {found:?} instead of {expected:?}"),
+            }
+            count += 1;
+        }
+    }
+    assert_eq!(undecided, [""; 0]);
+    assert!(count >= 30, "{count} programs");
+}
+
+/// A random program over three small inputs: arithmetic, branches, a loop, a call, an array, a pointer.
+fn program() -> impl Strategy<Value = String> {
+    let variable = || proptest::sample::select(vec!["a", "b", "c", "*p", "v[a & 3]", "g"]);
+    let operator = || proptest::sample::select(vec!["+", "-", "*", "&", "|", "^", "<", "==", "%", "<<"]);
+    let expression = (variable(), operator(), variable(), 0_u32..7).prop_map(|(x, op, y, k)| match op {
+        "%" => format!("({x} % {})", k + 1),
+        "<<" => format!("({x} << {})", k % 4),
+        _ => format!("({x} {op} ({y} + {k}))"),
+    });
+    let target = || proptest::sample::select(vec!["a", "b", "c", "*p", "v[b & 3]", "g"]);
+    let simple = (target(), expression.clone()).prop_map(|(t, e)| format!("{t} = {e};"));
+    let statement = prop_oneof![
+        5 => simple.clone(),
+        2 => (expression.clone(), simple.clone(), simple.clone())
+            .prop_map(|(e, x, y)| format!("if ({e} > 2) {{ {x} }} else {{ {y} }}")),
+        1 => (1_u32..5, simple.clone()).prop_map(|(n, x)| format!("for (int i = 0; i < {n}; i++) {{ {x} }}")),
+        1 => (target(), expression.clone()).prop_map(|(t, e)| format!("{t} = twice({e});")),
+        1 => Just("p = (a & 1) ? &b : &c;".to_owned()),
+        1 => (1_u32..4, simple).prop_map(|(n, x)| format!("switch (a & 3) {{ case {n}: {x} break; default: g++; }}")),
+    ];
+    (proptest::collection::vec(statement, 1..7), expression, -3_i32..9).prop_map(|(body, e, k)| {
+        let body = body.join("\n  ");
+        format!(
+            "extern int __VERIFIER_nondet_int(void);\nextern void reach_error(void);\nstatic int g;\n\
+             static int twice(int x) {{ g ^= x; return x + x; }}\n\
+             int main(void) {{\n  int a = __VERIFIER_nondet_int() & 3, b = __VERIFIER_nondet_int() & 3;\n  \
+             int c = __VERIFIER_nondet_int() & 1;\n  int v[4] = {{1, 2, 3, 4}};\n  int *p = &b;\n  {body}\n  \
+             if ({e} == {k}) reach_error();\n  return 0;\n}}\n"
+        )
+    })
+}
+
+/// Runs the compiled program on all inputs: whether one of them fails.
+fn fails(folder: &Path, name: &str) -> bool {
+    let mut harness = String::from("#include <stdlib.h>\nstatic int at, values[3];\n");
+    let _ = writeln!(harness, "int __VERIFIER_nondet_int(void) {{ return values[at++ % 3]; }}");
+    let _ = writeln!(harness, "void reach_error(void) {{ exit(70); }}\nextern int real_main(void);");
+    let _ = writeln!(harness, "#include <unistd.h>\n#include <sys/wait.h>\nint main(void) {{");
+    let _ = writeln!(
+        harness,
+        "  for (int i = 0; i < 32; i++) {{ at = 0; values[0] = i & 3; values[1] = i >> 2 & 3; values[2] = i >> 4 & 1;"
+    );
+    let _ = writeln!(harness, "    int status, child = fork(); if (!child) {{ real_main(); _exit(0); }}");
+    let _ = writeln!(
+        harness,
+        "    waitpid(child, &status, 0); if (WIFEXITED(status) && WEXITSTATUS(status) == 70) return 70; }}\n  return 0; }}"
+    );
+    let driver = folder.join("driver.c");
+    std::fs::write(&driver, harness).unwrap();
+    let binary = folder.join("program");
+    let compiled = Command::new("cc")
+        .args(["-w", "-O0", "-fwrapv", "-c", "-Dmain=real_main", "-o"])
+        .arg(folder.join("program.o"))
+        .arg(folder.join(name))
+        .status();
+    assert!(compiled.unwrap().success());
+    let linked =
+        Command::new("cc").args(["-w", "-o"]).arg(&binary).arg(driver).arg(folder.join("program.o")).status();
+    assert!(linked.unwrap().success());
+    Command::new(binary).status().unwrap().code() == Some(70)
+}
+
+#[test]
+fn verdicts_on_random_programs_are_those_of_the_compiled_programs() {
+    let folder = std::env::temp_dir().join(format!("wherefore-c-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut runner = TestRunner::new(Config {
+        cases: 40,
+        max_shrink_iters: 200,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let result = runner.run(&program(), |text| {
+        let file = folder.join("random.c");
+        std::fs::write(&file, &text).unwrap();
+        let expected = if fails(&folder, "random.c") { Verdict::Unsafe } else { Verdict::Safe };
+        for engine in [Engine::Bounded, Engine::Refinement] {
+            let decided = decide(&file, engine, 20);
+            if decided.is_definite() {
+                prop_assert_eq!(decided.verdict, expected, "{:?} on\n{}", engine, text);
+            } else {
+                prop_assert!(engine == Engine::Refinement, "bounded checking decides\n{}", text);
+            }
+        }
+        Ok(())
+    });
+    let _ = std::fs::remove_dir_all(&folder);
+    result.unwrap();
+}
