@@ -1,4 +1,4 @@
-//! What may be written between two locations of a procedure: *WrBt* of [PathSlice] §3.3 and §4.1.
+//! What may be written between two locations of a procedure: *WrBt* of \[PathSlice\] §3.3 and §4.1.
 //!
 //! `WrBt.(pc, pc').l` holds if `l` is written on an edge that is reachable from `pc` and can reach `pc'`. This depends on the
 //! strongly connected components of the two only. Inside a component everything is written; between components the sets

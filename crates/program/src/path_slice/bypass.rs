@@ -1,4 +1,4 @@
-//! Which locations can bypass which: *By* of [PathSlice] §3.3 and §4.1.
+//! Which locations can bypass which: *By* of \[PathSlice\] §3.3 and §4.1.
 //!
 //! A location can bypass another if it can reach the exit of the procedure without visiting it: if the other does not
 //! postdominate it. Locations that cannot reach the exit get an edge to it first, as the document says. The tree of

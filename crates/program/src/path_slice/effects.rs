@@ -1,4 +1,4 @@
-//! What each edge reads and writes: Rd and Wt of [PathSlice], Fig. 3, for the operations that we have.
+//! What each edge reads and writes: Rd and Wt of \[PathSlice\], Fig. 3, for the operations that we have.
 //!
 //! A parallel assignment is several assignments: each is live or not by itself, and only what the live ones read becomes
 //! live. An operation that may refuse to run (a condition, a constraint, an index that may be out of bounds) depends on

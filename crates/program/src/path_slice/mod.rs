@@ -7,7 +7,7 @@
 //! - **complete:** from every state that can run the slice, either some path of the program reaches the end of the given path,
 //!   or the program does not get to its end: it runs for ever or is stuck.
 //!
-//! The path need not be feasible itself. [PathSlice] Theorem 1, with pointers (§3.4) and procedures (§4).
+//! The path need not be feasible itself. \[PathSlice\] Theorem 1, with pointers (§3.4) and procedures (§4).
 //!
 //! # Reading order
 //! `walk.rs` is the algorithm; `path.rs` what it walks along; `places.rs`, `effects.rs` and `live.rs` the lvalues; `bypass.rs`, `between.rs`
@@ -65,7 +65,7 @@ pub enum CallStack {
     #[default]
     Keep,
     /// What is in front of a call of the next is dropped if it writes nothing live. The slice stays sound but is **not
-    /// complete** any more: [PathSlice] §4.2, *Skipping Functions*.
+    /// complete** any more: \[PathSlice\] §4.2, *Skipping Functions*.
     Skip,
 }
 
@@ -156,7 +156,7 @@ impl<'p> PathSlicer<'p> {
     }
 
     /// The slice of a path, with options. `hook` is called after each edge that is taken, the last of the path first, and may
-    /// end the walk: once the edges taken contradict each other, more of them change nothing ([PathSlice] §4.2, *Unsatisfiable
+    /// end the walk: once the edges taken contradict each other, more of them change nothing (\[PathSlice\] §4.2, *Unsatisfiable
     /// Path Slices*).
     ///
     /// **Ensures:** sound, also if stopped. Complete if it is not stopped and the call stack is kept.

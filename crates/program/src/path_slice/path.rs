@@ -3,7 +3,7 @@
 use crate::error::ProgramError;
 use crate::program::{EdgeRef, LocationId, Operation, ProcedureId, Program};
 
-/// A path from the entry of a program, feasible or not: [PathSlice] §4, *Program Paths*.
+/// A path from the entry of a program, feasible or not: \[PathSlice\] §4, *Program Paths*.
 pub(super) struct Path<'a> {
     pub(super) edges: &'a [EdgeRef],
     /// For each edge, the call that began the frame it starts in; none in the first frame. This is *Call.i* of the document.

@@ -1,6 +1,6 @@
 //! The lvalues of a program, numbered.
 //!
-//! The document's MayAlias and MustAlias ([PathSlice] §3.4) are read off the syntax. A scalar aliases itself only. A cell of
+//! The document's MayAlias and MustAlias (\[PathSlice\] §3.4) are read off the syntax. A scalar aliases itself only. A cell of
 //! an array or of memory is known if its index is a constant; any other access may be to every cell of the same variable,
 //! and surely to none. Variables never overlap: what pointers may reach, front ends put into memory.
 //!

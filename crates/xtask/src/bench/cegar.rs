@@ -1,4 +1,4 @@
-//! Abstraction refinement: the tables of [Kie05] chapter 6, with ours beside them, and the race of engines.
+//! Abstraction refinement: the tables of \[Kie05\] chapter 6, with ours beside them, and the race of engines.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
