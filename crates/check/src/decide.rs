@@ -1,8 +1,8 @@
 //! One question, several engines: exact checking, refinement by a heuristic, or a race of them under one budget.
 //!
 //! \[Kie05\] §6.2 and §6.5: no way is the best for all programs, and how much abstraction gains varies without bound. So the race runs exact
-//! checking beside refinement, and takes the first verdict. Exact checking tells more (a shortest run, a verdict for every
-//! place), so it is given a little time to catch up.
+//! checking beside refinement, and takes the first verdict. Exact checking tells more of a failing program (a shortest run, a
+//! verdict for every place), so there it is given a little time to catch up.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -130,16 +130,18 @@ fn by_refinement(
     }
 }
 
-/// Refinement starts this much later than exact checking: most programs are decided by then.
-const HEAD_START: Duration = Duration::from_millis(4);
+/// Refinement starts this much later than exact checking: many small programs are decided by then.
+const HEAD_START: Duration = Duration::from_millis(1);
+
+/// If refinement finds a failing run first, exact checking gets at least this long to find a shortest one.
+const LEAST_GRACE: Duration = Duration::from_millis(50);
 
 /// What the first heuristic may take before the next one is tried; each gets twice as much as the last.
 const FIRST_SLICE: Duration = Duration::from_secs(10);
 
 /// Runs exact checking and refinement side by side, and returns the first verdict.
 ///
-/// If exact checking comes second it gets two fifths of the time so far to catch up, so with two free processors the race takes little more than
-/// one and a half times as long as the faster way. The loser is asked to stop, but not waited for: a single operation on
+/// If refinement finds a failing run first, exact checking gets a little time to catch up, since it tells more. The loser is asked to stop, but not waited for: a single operation on
 /// diagrams can take long, and its thread ends with the process at the latest.
 pub fn race(program: &Arc<Program>, targets: &[ErrorSite], limits: &Limits) -> Result<Decision, CheckError> {
     let begin = Instant::now();
@@ -167,7 +169,9 @@ pub fn race(program: &Arc<Program>, targets: &[ErrorSite], limits: &Limits) -> R
     let by_exact = matches!(&first, Ok(Decision { way: Way::Exact(_), .. }));
     let second = match (is_definite(&first), by_exact) {
         (true, true) => None,
-        (true, false) => receive.recv_timeout(begin.elapsed().mul_f64(0.4)).ok(),
+        // A proof needs no other; a failing run may be outdone by a shortest one.
+        (true, false) if matches!(&first, Ok(decision) if decision.verdict == Verdict::Safe) => None,
+        (true, false) => receive.recv_timeout(begin.elapsed().mul_f64(0.4).max(LEAST_GRACE)).ok(),
         (false, _) => next(),
     };
     cancel.store(true, Ordering::Relaxed);
