@@ -55,7 +55,7 @@ pub struct CheckArgs {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Engine {
-    /// Exact checking and refinement side by side; the first verdict counts.
+    /// Two of them side by side, refinement and the other one that applies; the first verdict counts.
     Auto,
     /// Decision diagrams over all of the data; not for C.
     Exact,
@@ -212,6 +212,10 @@ impl Answer {
         };
         if subject.rest.is_some() {
             answer.fill_c(args, subject);
+            return answer;
+        }
+        if let Engine::Bounded = args.engine {
+            answer.reason = Some("bounded checking is for C programs".to_owned());
             return answer;
         }
         match args.decide(subject) {
@@ -484,6 +488,7 @@ impl CheckArgs {
             Engine::Auto if options.search == Search::Forwards => {
                 return race(program, targets, &options.limits);
             }
+            // Bounded checking has been refused before.
             Engine::Auto | Engine::Exact | Engine::Bounded => Way::Exact(options.search),
             Engine::Cegar => Way::Refinement(self.heuristic.unwrap_or_default()),
         };
