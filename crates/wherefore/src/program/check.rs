@@ -40,6 +40,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "NAME", value_parser = heuristic_parser())]
     heuristic: Option<Heuristic>,
 
+    /// Show the invariant of a proof by refinement, line by line. It has been checked.
+    #[arg(long, help_heading = "C")]
+    invariants: bool,
+
     /// Show all steps of the failing run of a C program, not only those that matter.
     #[arg(long, help_heading = "C")]
     all_steps: bool,
@@ -117,6 +121,9 @@ pub struct Answer {
     /// What the compiled program does with the inputs of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replayed>,
+    /// What always holds, line by line: the proof, if it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<Tracked>,
     /// What the answer rests on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
@@ -207,6 +214,7 @@ impl Answer {
             refinement: None,
             bound: None,
             replay: None,
+            invariants: Vec::new(),
             assumptions: Vec::new(),
             stats: Stats::of(subject, (0, 0, 0)),
         };
@@ -272,6 +280,12 @@ impl Answer {
                 (Word::Safe, _) => self.doubt(args, subject, rest, engine, begin.elapsed()),
                 _ => {}
             }
+        }
+        if args.invariants {
+            let holding = decided.invariants.iter().filter(|(_, formula)| formula != "false");
+            self.invariants = holding
+                .map(|(node, formula)| Tracked::at(program, *node, std::slice::from_ref(formula)))
+                .collect();
         }
         if decided.engine == wherefore_check::Engine::Refinement {
             self.refinement = Some(Refinement {
@@ -497,6 +511,6 @@ impl CheckArgs {
     }
 
     fn asks_for_refinement(&self) -> bool {
-        self.heuristic.is_some() || self.explain_abstraction
+        self.heuristic.is_some() || self.explain_abstraction || self.invariants
     }
 }

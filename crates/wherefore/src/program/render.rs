@@ -81,6 +81,12 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
     if let Some(refinement) = &answer.refinement {
         abstraction(&mut out, refinement);
     }
+    if !answer.invariants.is_empty() {
+        let _ = writeln!(out, "\nwhat always holds (false where no run comes is left out):");
+        for point in &answer.invariants {
+            let _ = writeln!(out, "{:5}  {}: {}", point.line, point.procedure, point.predicates.join("; "));
+        }
+    }
     if let (Word::Safe, Some(bound)) = (answer.verdict, answer.bound) {
         let turns = if bound == 1 { "one turn" } else { &format!("{bound} turns") };
         let _ = writeln!(out, "every run ends within {turns} of each loop that is not fixed");
