@@ -54,7 +54,6 @@ struct Answer {
     reason: String,
     seconds: f64,
     replayed: Option<String>,
-    targets: usize,
     /// Whether the replay was compiled for another data model.
     other_model: bool,
 }
@@ -115,15 +114,6 @@ fn read(path: &Path) -> Result<Vec<Task>, String> {
 }
 
 fn check(args: &AcceptArgs, task: &Task) -> Answer {
-    let answer = check_property(args, task, &task.property);
-    // Some programs have a label where the index speaks of a call.
-    if answer.targets == 0 && answer.verdict == "safe" {
-        return check_property(args, task, "");
-    }
-    answer
-}
-
-fn check_property(args: &AcceptArgs, task: &Task, property: &str) -> Answer {
     let me = std::env::current_exe().expect("this program has a name");
     let binary = me.with_file_name("wherefore");
     let mut command = Command::new(binary);
@@ -135,8 +125,7 @@ fn check_property(args: &AcceptArgs, task: &Task, property: &str) -> Answer {
     if !task.entry.is_empty() {
         command.args(["--entry", &task.entry]);
     }
-    match property {
-        "" => {}
+    match task.property.as_str() {
         "assert" => drop(command.arg("--assertions")),
         "ERROR-label" => drop(command.args(["--error-label", "ERROR", "--error-label", "error"])),
         "reach-error" => {
@@ -158,21 +147,13 @@ fn check_property(args: &AcceptArgs, task: &Task, property: &str) -> Answer {
             reason: answer["reason"].as_str().unwrap_or_default().to_owned(),
             seconds,
             replayed: answer["replay"]["outcome"].as_str().map(str::to_owned),
-            targets: answer["targets"].as_array().map_or(1, Vec::len),
             other_model: answer["replay"]["why"].as_str().is_some_and(|why| why.contains("64 bits")),
         },
         Err(_) => {
             let errors = String::from_utf8_lossy(&output.stderr);
             let what = if output.status.code() == Some(2) { "refused" } else { "crashed" };
             let reason = errors.lines().next().unwrap_or_default().to_owned();
-            Answer {
-                verdict: what.to_owned(),
-                reason,
-                seconds,
-                replayed: None,
-                targets: 1,
-                other_model: false,
-            }
+            Answer { verdict: what.to_owned(), reason, seconds, replayed: None, other_model: false }
         }
     }
 }
