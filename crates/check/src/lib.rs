@@ -10,7 +10,8 @@
 //! 4. For C, whose data are too large for diagrams: [`bounded`], [`smt_cegar`], over `symbolic` (programs as formulas);
 //!    [`decide_unbounded`] asks both.
 //! 5. [`harness`]: failing runs of C programs, by the compiled program.
-//! 6. [`decide()`], [`race`]: one question to any of these, or to several at once.
+//! 6. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many failing runs.
+//! 7. [`decide()`], [`race`]: one question to any of these, or to several at once.
 //!
 //! # Soundness
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not supported, is
@@ -24,11 +25,13 @@ mod encoding;
 pub mod exact;
 pub mod harness;
 pub mod interpolants;
+mod path_terms;
 pub mod smt_cegar;
 mod symbolic;
 mod unbounded;
 mod verdict;
 
 pub use decide::{Decision, Way, decide, race};
+pub use path_terms::{PathTerms, Unknown};
 pub use unbounded::{Decided, Engine, Failure, decide_unbounded};
 pub use verdict::{CheckError, Verdict};

@@ -3,4 +3,18 @@
 //! # Reading order
 //! 1. [`model`]: an explanation as data, for reports.
 
+pub mod assumptions;
+mod conditions;
+pub mod focus;
+mod free_choices;
 pub mod model;
+pub mod neighbourhood;
+pub mod rank;
+pub mod reduce;
+mod repair;
+mod search;
+mod source_syntax;
+mod variant;
+mod why;
+
+pub use why::{Focus, Left, Marked, Why, why};

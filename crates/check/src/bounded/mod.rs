@@ -3,15 +3,18 @@
 //! Finds shallow failures, and proves programs whose loops end. Bounds grow until a failure is found, nothing lies beyond the bound, or
 //! the budget ends.
 
+mod runs;
 mod unroll;
 
 use std::time::Instant;
 
 use wherefore_program::{ErrorSite, Program, Trace};
 use wherefore_pushdown::{Limits, StopReason};
-use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Terms};
+use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Term, Terms};
 
 use crate::symbolic::{Flat, Machine, Store, run};
+use crate::unbounded::Failure;
+pub use runs::{Extent, Found, Runs, Wanted, with_runs};
 use unroll::{Stop, Unrolled, Unroller};
 
 /// What bounded checking found.
@@ -48,23 +51,32 @@ const STACK_SIZE: usize = 1 << 30;
 
 /// Searches for a failing run, with growing bounds.
 pub fn check(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded {
+    in_deep_thread(|| search(program, targets, limits))
+        .unwrap_or(Bounded::Unknown { stop: StopReason::Memory, bound: None })
+}
+
+/// Does some work with a deep stack; none if there is no room for it.
+pub fn in_deep_thread<R: Send>(work: impl FnOnce() -> R + Send) -> Option<R> {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
-        match thread.spawn_scoped(scope, || search(program, targets, limits)) {
-            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => Bounded::Unknown { stop: StopReason::Memory, bound: None },
-        }
+        let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work).ok()?;
+        Some(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 
-fn search(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded {
+fn budget_of(limits: &Limits) -> Budget {
     let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-    let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
+    Budget { deadline, conflicts: None, cancel: limits.cancel.clone() }
+}
+
+fn search(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded {
+    let budget = budget_of(limits);
     let mut known = None;
     let mut stop = StopReason::Steps;
     for bound in BOUNDS {
         match attempt(program, targets, bound, &budget) {
-            Ok(Attempt::Fails(answer)) => return answer,
+            Ok(Attempt::Fails(Failure { trace, path, target })) => {
+                return Bounded::Unsafe { trace, path, target };
+            }
             Ok(Attempt::Complete) => return Bounded::Safe { bound },
             Ok(Attempt::Beyond) => known = Some(bound),
             Err(why) => {
@@ -77,7 +89,7 @@ fn search(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded 
 }
 
 enum Attempt {
-    Fails(Bounded),
+    Fails(Failure),
     /// No run fails, and none goes beyond the bound.
     Complete,
     /// No run fails within the bound.
@@ -109,7 +121,8 @@ fn attempt(
     let fails = terms.any(&errors);
     match solver.check(terms, &[fails], budget) {
         Outcome::Sat(model) => {
-            return Ok(Attempt::Fails(failing(flat, terms, &unrolled, &model)));
+            let (failure, _) = read_run(flat, terms, &unrolled, &model);
+            return Ok(Attempt::Fails(failure));
         }
         Outcome::Unsat(_) => {}
         Outcome::Unknown(why) => return Err(reason(&why)),
@@ -124,12 +137,12 @@ fn attempt(
     }
 }
 
-/// The run that a model describes: backwards from a visit where it fails.
-fn failing(flat: &Flat<'_>, terms: &Terms, unrolled: &Unrolled, model: &Model) -> Bounded {
-    let holds = |(_, guard): &&(usize, wherefore_smt::Term)| terms.holds(*guard, model);
+/// The run that a model describes, backwards from a visit where it fails; and for each step the condition under which it is taken there.
+fn read_run(flat: &Flat<'_>, terms: &Terms, unrolled: &Unrolled, model: &Model) -> (Failure, Vec<Term>) {
+    let holds = |(_, guard): &&(usize, Term)| terms.holds(*guard, model);
     let (mut at, _) = *unrolled.errors.iter().find(holds).expect("the model makes some guard true");
     let target = flat.errors[&unrolled.visits[at].place];
-    let guards: Vec<wherefore_smt::Term> =
+    let guards: Vec<Term> =
         unrolled.visits.iter().flat_map(|visit| visit.from.iter().map(|(.., guard)| *guard)).collect();
     let values = terms.evaluate_all(&guards, model);
     let mut first_guard = Vec::with_capacity(unrolled.visits.len());
@@ -139,18 +152,21 @@ fn failing(flat: &Flat<'_>, terms: &Terms, unrolled: &Unrolled, model: &Model) -
         count += visit.from.len();
     }
     let mut path = Vec::new();
+    let mut conditions = Vec::new();
     let mut stores: Vec<&Store> = vec![&unrolled.visits[at].store];
     while at != 0 {
         let visit = &unrolled.visits[at];
         let taken = (0..visit.from.len()).find(|i| values[first_guard[at] + i].bits() == Some(1));
-        let (from, edge, _) = visit.from[taken.expect("a visit that is made comes from somewhere")];
+        let (from, edge, guard) = visit.from[taken.expect("a visit that is made comes from somewhere")];
         path.push(edge);
+        conditions.push(guard);
         stores.push(&unrolled.visits[from].store);
         at = from;
     }
     path.reverse();
+    conditions.reverse();
     stores.reverse();
     let trace = run::trace(flat, terms, model, &path, &stores);
     let path = path.iter().map(|edge| flat.edges[*edge as usize].edge).collect();
-    Bounded::Unsafe { trace, path, target }
+    (Failure { trace, path, target }, conditions)
 }

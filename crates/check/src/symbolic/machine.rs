@@ -9,7 +9,7 @@ use wherefore_program::{
 };
 use wherefore_smt::{Op, Sort, Term, Terms};
 
-use super::flat::{Flat, FlatEdge, Move};
+use super::flat::{Flat, FlatEdge, Move, PlaceId};
 use super::store::Store;
 
 /// The width of the index of an array that is a variable.
@@ -104,6 +104,15 @@ impl<'a> Machine<'a> {
             valid = self.terms.and(valid, in_range);
         }
         (store, valid)
+    }
+
+    /// The value of an expression at a place, and the condition that it has one.
+    pub fn value_at(&mut self, store: &Store, place: PlaceId, expr: &Expr) -> (Term, Term) {
+        let frame = self.flat.frame_of(place);
+        let view = View { procedure: frame.procedure, first: frame.first, now: store, next: store };
+        let mut valid = Terms::TRUE;
+        let value = self.value(&view, expr, &mut valid);
+        (value, valid)
     }
 
     /// The store after an edge and the condition under which it can be taken.

@@ -4,9 +4,10 @@
 //! postdominate it. Locations that cannot reach the exit get an edge to it first, as the document says. The tree of
 //! postdominators is numbered in depth-first order, so that a question is two comparisons.
 
+use super::Stops;
 use crate::dominators::Dominators;
 use crate::graph::Graph;
-use crate::program::{LocationId, Procedure};
+use crate::program::{Edge, LocationId, LocationKind, Procedure};
 
 /// The postdominators of one procedure.
 #[derive(Debug)]
@@ -17,11 +18,22 @@ pub(super) struct Bypass {
 
 impl Bypass {
     /// Prepares a procedure; `stopping` are more locations where a run may end.
-    pub(super) fn new(procedure: &Procedure, stopping: impl Iterator<Item = LocationId>) -> Self {
+    pub(super) fn new(
+        procedure: &Procedure,
+        stopping: impl Iterator<Item = LocationId>,
+        stops: Stops,
+    ) -> Self {
         let exit = procedure.exit.0;
         let graph = procedure.graph();
         let mut reaches = vec![false; graph.len()];
         graph.reversed().reverse_postorder(exit).iter().for_each(|at| reaches[*at as usize] = true);
+        // A failed check is no way round what comes after it, if errors are not; the other side of a branch is one, whatever is there.
+        if stops == Stops::ErrorsLikeLoops {
+            let checks = |edge: &Edge| procedure.location(edge.from).kind == LocationKind::Assert;
+            let fails = |edge: &Edge| procedure.location(edge.to).kind == LocationKind::Error;
+            let failed = procedure.edges.iter().filter(|edge| checks(edge) && fails(edge));
+            failed.for_each(|edge| reaches[edge.to.0 as usize] = true);
+        }
         let lost = procedure.location_ids().filter(|at| !reaches[at.0 as usize]);
         let ends = lost.chain(stopping).filter(|at| at.0 != exit).map(|at| (at.0, exit));
         let real = procedure.edges.iter().map(|edge| (edge.from.0, edge.to.0));

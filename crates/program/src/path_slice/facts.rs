@@ -8,7 +8,7 @@ use super::effects::{Effect, Guard, Passage, Reader, always_goes_on};
 use super::places::{Place, Places};
 use super::{Stops, live::Live};
 use crate::call_graph::CallGraph;
-use crate::program::{EdgeRef, LocationId, Operation, ProcedureId, Program};
+use crate::program::{EdgeRef, LocationId, LocationKind, Operation, Procedure, ProcedureId, Program};
 
 /// Effects, modified places and stops of all procedures; bypasses and writes of those that were asked about.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl<'p> Facts<'p> {
         let procedures = program.procedures.iter().map(|_| None).collect();
         let may_stop = vec![false; program.procedures.len()];
         let mut facts = Self { program, places, effects, mods, may_stop, stops, procedures, threads };
-        if stops == Stops::LikeExits {
+        if stops != Stops::LikeLoops {
             facts.find_stops(&calls);
         }
         facts
@@ -57,8 +57,10 @@ impl<'p> Facts<'p> {
             let stops = component.iter().any(|&member| {
                 let body = self.program.procedure(member);
                 let mut ends = vec![false; body.locations.len()];
-                let before_exit = body.graph().reversed().reverse_postorder(body.exit.0);
-                before_exit.iter().for_each(|at| ends[*at as usize] = true);
+                for end in ends_of(body, self.stops) {
+                    let before = body.graph().reversed().reverse_postorder(end.0);
+                    before.iter().for_each(|at| ends[*at as usize] = true);
+                }
                 let reached = body.graph().reverse_postorder(body.entry.0);
                 reached.iter().any(|at| !ends[*at as usize] || self.stops_at(member, LocationId(*at)))
             });
@@ -74,7 +76,7 @@ impl<'p> Facts<'p> {
             Passage::Call { callee, .. } => self.may_stop[callee.0 as usize],
             Passage::Within | Passage::Return { .. } => false,
         });
-        at != body.exit && (in_callee || !always_goes_on(body, effects, at))
+        !is_end(body, self.stops, at) && (in_callee || !always_goes_on(body, effects, at))
     }
 
     pub(super) fn effect(&self, edge: EdgeRef) -> &Effect {
@@ -98,7 +100,7 @@ impl<'p> Facts<'p> {
             Guard::Condition => true,
             Guard::Bounds => {
                 let body = self.program.procedure(edge.procedure);
-                self.stops == Stops::LikeExits || body.edges_from(body.edge(edge.edge).from).count() > 1
+                self.stops != Stops::LikeLoops || body.edges_from(body.edge(edge.edge).from).count() > 1
             }
         }
     }
@@ -109,9 +111,11 @@ impl<'p> Facts<'p> {
             let body = self.program.procedure(procedure);
             let stopping: Vec<LocationId> = match self.stops {
                 Stops::LikeLoops => Vec::new(),
-                Stops::LikeExits => body.location_ids().filter(|at| self.stops_at(procedure, *at)).collect(),
+                Stops::LikeExits | Stops::ErrorsLikeLoops => {
+                    body.location_ids().filter(|at| self.stops_at(procedure, *at)).collect()
+                }
             };
-            let bypass = Bypass::new(body, stopping.into_iter());
+            let bypass = Bypass::new(body, stopping.into_iter(), self.stops);
             let (effects, mods) = (&self.effects[index], &self.mods);
             let between = Between::new(body, |edge| {
                 let effect = &effects[edge];
@@ -150,6 +154,16 @@ impl<'p> Facts<'p> {
         let written = self.written(procedure, from, to);
         live.meets(&self.places, procedure, &written)
     }
+}
+
+/// Where runs may end without being stuck: the exit, and other errors if they count as runs that go on for ever.
+pub(super) fn ends_of(body: &Procedure, stops: Stops) -> impl Iterator<Item = LocationId> {
+    body.location_ids().filter(move |at| is_end(body, stops, *at))
+}
+
+fn is_end(body: &Procedure, stops: Stops, at: LocationId) -> bool {
+    let fails = body.location(at).kind == LocationKind::Error;
+    at == body.exit || (stops == Stops::ErrorsLikeLoops && fails)
 }
 
 fn sorted(mut places: Vec<Place>) -> PlaceSet {

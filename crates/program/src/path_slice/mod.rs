@@ -23,7 +23,7 @@
 //!   is read only if its parameter is live. Each call on the path has a frame of its own, so recursion needs no renaming.
 //! - Constraints of assignments, and indices that may be out of bounds where there is another way on, are assumptions.
 //! - Invariants of procedures are not looked at: a run that one of them ends counts as one that runs for ever.
-//! - [`Stops::LikeExits`] is ours.
+//! - [`Stops::LikeExits`] and [`Stops::ErrorsLikeLoops`] are ours.
 
 mod between;
 mod bypass;
@@ -56,6 +56,9 @@ pub enum Stops {
     /// As one that has left the procedure: what may stop a run is in the slice. From every state that can run the slice, the
     /// end of the path is reached or the program runs for ever.
     LikeExits,
+    /// The same, but a run that fails elsewhere counts as one that runs for ever: another error is no way round this one.
+    /// From every state that can run the slice, the program fails or runs for ever.
+    ErrorsLikeLoops,
 }
 
 /// What happens in the procedures that have not returned at the end of the path.

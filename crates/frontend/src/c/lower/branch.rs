@@ -84,8 +84,9 @@ impl Lower<'_, '_> {
                         self.body.edge(at, to, Operation::Skip, span);
                     }
                     None => {
-                        self.body.edge(at, yes, Operation::Assume(condition.clone()), span);
-                        self.body.edge(at, no, Operation::Assume(Self::negated(condition)), span);
+                        // The edges name the condition, the first of them the way on if it holds.
+                        self.body.edge(at, yes, Operation::Assume(condition.clone()), term.span);
+                        self.body.edge(at, no, Operation::Assume(Self::negated(condition)), term.span);
                     }
                 }
                 Ok(())

@@ -1,0 +1,221 @@
+//! Assumption sets: what must hold of inputs and uninitialised variables for a sequence to be executed.
+//!
+//! \[Focus\] §2 and §3: the statements of the sequence alone are executed on unknowns; the sequence is feasible if its conditions can hold together.
+//! Each atom that a run looks at is a constraint. One that follows from those before it is dropped; one that sharpens an earlier one
+//! takes its place.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use wherefore_check::{PathTerms, Unknown};
+use wherefore_program::{EdgeRef, Operation, Program};
+use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
+
+use crate::conditions::Condition;
+use crate::focus::{Role, Sequence};
+use crate::free_choices::is_temporary;
+use crate::source_syntax::{Order, Writer};
+
+/// A constraint on unknowns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constraint {
+    /// In the syntax of the source.
+    pub text: String,
+    /// What the condition demanded when the constraint first came up, in a form that does not depend on how it is written; and its negation.
+    pub key: (String, String),
+    /// The unknowns in it.
+    pub variables: BTreeSet<String>,
+    /// The item of the sequence that demands it.
+    pub item: usize,
+    /// Whether the text says the same only if no arithmetic overflows.
+    pub unless_overflow: bool,
+}
+
+/// One way to execute a sequence: the atoms of its conditions that hold, and those that do not.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// What must hold.
+    pub assumptions: Vec<Constraint>,
+    /// The same as terms.
+    terms: Vec<Term>,
+}
+
+/// A sequence as formulas.
+pub struct Formulas<'p> {
+    walk: PathTerms<'p>,
+    /// Conditions with the items that they belong to and how comparisons in them are written.
+    conditions: Vec<(usize, Order, Condition)>,
+    /// For each item that is a condition, what it says.
+    pub(crate) decisions: FxHashMap<usize, Term>,
+    /// Everything that must hold.
+    demanded: Vec<Term>,
+    names: FxHashMap<Term, String>,
+    solver: BitBlaster,
+    budget: Budget,
+}
+
+impl<'p> Formulas<'p> {
+    /// Executes the steps of a sequence on unknowns.
+    pub fn new(program: &'p Program, path: &[EdgeRef], sequence: &Sequence, budget: &Budget) -> Self {
+        let mut item_of: FxHashMap<usize, usize> = FxHashMap::default();
+        for (i, item) in sequence.items.iter().enumerate() {
+            item_of.extend(item.positions.iter().map(|at| (*at, i)));
+        }
+        let mut walk = PathTerms::new(program);
+        let mut demanded = vec![walk.valid()];
+        let (mut conditions, mut decisions) = (Vec::new(), FxHashMap::default());
+        for (at, edge) in path.iter().enumerate() {
+            let operation = &program.edge(*edge).operation;
+            let executed = sequence.steps.contains(&at) || matches!(operation, Operation::Havoc(_));
+            let item = item_of.get(&at).copied();
+            if let (Operation::Assume(expr), Some(item), true) = (operation, item, executed) {
+                if !matches!(sequence.items[item].role, Role::Free(_)) {
+                    let order = order_of(program, *edge);
+                    conditions.push((item, order, Condition::of(&mut walk, expr)));
+                    let (value, _) = walk.value(expr);
+                    decisions.insert(item, value);
+                }
+            }
+            demanded.push(walk.step(*edge, executed));
+        }
+        let mut used: Vec<Term> = Vec::new();
+        for (.., condition) in &conditions {
+            condition.atoms(&mut |atom| used.extend(walk.terms().variables(atom)));
+        }
+        let names = names(program, &walk, &used);
+        let (solver, budget) = (BitBlaster::new(), budget.clone());
+        Self { walk, conditions, decisions, demanded, names, solver, budget }
+    }
+
+    /// The ways to execute the sequence, at most so many; none if it is infeasible, or if that could not be found out.
+    pub fn ways(&mut self, most: usize) -> Vec<Way> {
+        let mut wanted = self.demanded.clone();
+        let mut ways = Vec::new();
+        while ways.len() < most {
+            let Outcome::Sat(model) = self.solver.check(self.walk.terms(), &wanted, &self.budget) else {
+                break;
+            };
+            let mut looked_at: Vec<(usize, Order, Term)> = Vec::new();
+            for (item, order, condition) in &self.conditions {
+                let mut found = Vec::new();
+                condition.looked_at(self.walk.terms(), &model, &mut found);
+                looked_at.extend(found.into_iter().map(|literal| (*item, *order, literal)));
+            }
+            let literals: Vec<Term> = looked_at.iter().map(|(.., literal)| *literal).collect();
+            ways.push(self.way(looked_at));
+            let terms = self.walk.terms();
+            let same = terms.all(&literals);
+            wanted.push(terms.not(same));
+        }
+        ways
+    }
+
+    fn way(&mut self, looked_at: Vec<(usize, Order, Term)>) -> Way {
+        struct Kept {
+            item: usize,
+            order: Order,
+            first: Term,
+            now: Term,
+        }
+        let mut kept: Vec<Kept> = Vec::new();
+        for (item, order, literal) in looked_at {
+            let known: Vec<Term> = kept.iter().map(|kept| kept.now).collect();
+            if self.follows(&known, literal) {
+                continue;
+            }
+            let mut sharpened = false;
+            for at in 0..known.len() {
+                if self.follows(&[literal], known[at]) {
+                    (kept[at].now, kept[at].order) = (literal, Order::Alphabetical);
+                    sharpened = true;
+                    break;
+                }
+            }
+            if !sharpened {
+                kept.push(Kept { item, order, first: literal, now: literal });
+            }
+        }
+        let terms = kept.iter().map(|kept| kept.now).collect();
+        let assumptions =
+            kept.iter().map(|kept| self.constraint(kept.item, kept.order, kept.first, kept.now)).collect();
+        Way { assumptions, terms }
+    }
+
+    fn constraint(&mut self, item: usize, order: Order, first: Term, now: Term) -> Constraint {
+        let opposite = self.walk.terms().not(first);
+        let terms: &Terms = self.walk.terms();
+        let variables = terms.variables(now).into_iter().map(|unknown| match self.names.get(&unknown) {
+            Some(name) => name.clone(),
+            None => terms.name(unknown).unwrap_or_default().to_owned(),
+        });
+        let variables = variables.collect();
+        let writer = Writer { terms, names: &self.names };
+        let long = || ("a long condition".to_owned(), false);
+        let (text, unless_overflow) = writer.constraint(now, order).unwrap_or_else(long);
+        let key =
+            |term| writer.constraint(term, Order::Alphabetical).map_or_else(String::new, |(text, _)| text);
+        Constraint { text, key: (key(first), key(opposite)), variables, item, unless_overflow }
+    }
+
+    /// Whether the assumptions of a way, those that are `kept` of them, decide the condition of an item.
+    pub fn decides(&mut self, way: &Way, kept: &[usize], item: usize) -> bool {
+        let Some(condition) = self.decisions.get(&item).copied() else { return true };
+        let known: Vec<Term> = kept.iter().map(|at| way.terms[*at]).collect();
+        let opposite = self.walk.terms().not(condition);
+        self.follows(&known, condition) || self.follows(&known, opposite)
+    }
+
+    /// Whether the condition of an item rests on unknowns.
+    pub fn rests_on_unknowns(&mut self, item: usize) -> bool {
+        let terms = self.walk.terms();
+        self.decisions.get(&item).is_some_and(|condition| !terms.variables(*condition).is_empty())
+    }
+
+    fn follows(&mut self, known: &[Term], conclusion: Term) -> bool {
+        let terms = self.walk.terms();
+        if conclusion == Terms::TRUE || known.contains(&conclusion) {
+            return true;
+        }
+        let mut asked = known.to_vec();
+        asked.push(terms.not(conclusion));
+        // The solver has no assertions: everything is asked under assumptions.
+        matches!(self.solver.check(terms, &asked, &self.budget), Outcome::Unsat(_))
+    }
+}
+
+/// How the source writes the comparisons of an edge.
+fn order_of(program: &Program, edge: EdgeRef) -> Order {
+    let span = program.edge(edge).span;
+    let text = program.source(span).slice(span).replace("->", "").replace(">>", "").replace("<<", "");
+    match (text.contains('<'), text.contains('>')) {
+        (true, false) => Order::Less,
+        (false, true) => Order::Greater,
+        _ => Order::Alphabetical,
+    }
+}
+
+/// What unknowns are called: by the first variable of the source that holds them; `x#2` if there is an earlier `x`.
+fn names(program: &Program, walk: &PathTerms<'_>, used: &[Term]) -> FxHashMap<Term, String> {
+    let mut unknowns: Vec<(Term, &Unknown)> =
+        walk.unknowns().iter().map(|(term, unknown)| (*term, unknown)).collect();
+    unknowns.retain(|(term, _)| used.contains(term));
+    unknowns.sort_by_key(|(term, unknown)| (unknown.position, *term));
+    let mut count: FxHashMap<String, usize> = FxHashMap::default();
+    let mut names = FxHashMap::default();
+    for (term, unknown) in unknowns {
+        let of_source = unknown.held_by.iter().find(|(procedure, variable)| {
+            procedure.is_none_or(|id| !is_temporary(program, program.procedure(id), *variable))
+        });
+        let name = match of_source.or(unknown.held_by.first()) {
+            Some((procedure, variable)) => {
+                program.variable(procedure.unwrap_or(program.entry), *variable).name.clone()
+            }
+            None => "input".to_owned(),
+        };
+        let seen = count.entry(name.clone()).or_default();
+        *seen += 1;
+        let shown = if *seen == 1 { name } else { format!("{name}#{seen}") };
+        names.insert(term, shown);
+    }
+    names
+}

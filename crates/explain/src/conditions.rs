@@ -1,0 +1,130 @@
+//! Conditions of a run as trees of atoms, and which atoms a run looks at.
+//!
+//! `a && b` looks at `b` only if `a` holds; `a & b` looks at both. Each atom that is looked at is a constraint on inputs, true or false: two runs
+//! that take the same steps but differ in an atom are two ways to fail (\[Focus\] Fig. 2: FSS2 and FSS3).
+
+use wherefore_check::PathTerms;
+use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp};
+use wherefore_smt::{Model, Term, Terms};
+
+/// A condition with its atoms as terms.
+#[derive(Clone, Debug)]
+pub(crate) enum Condition {
+    /// A comparison, or a truth value of the program.
+    Atom(Term),
+    /// The first decides whether the second is looked at: it is if the first has this value.
+    Then(Box<Condition>, bool, Box<Condition>),
+    /// The second if the first holds, else the third.
+    Choice(Box<Condition>, Box<Condition>, Box<Condition>),
+    /// All are looked at, and then the comparison that they are part of.
+    Parts(Vec<Condition>, Term),
+}
+
+impl Condition {
+    /// The condition that an expression is, where the walk stands.
+    pub fn of(walk: &mut PathTerms<'_>, expr: &Expr) -> Self {
+        match &expr.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => Self::of(walk, inner),
+            ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Implies), left, right) => {
+                let wanted = *op != BinaryOp::Or;
+                let (left, right) = (Self::decided(walk, left), Self::of(walk, right));
+                Self::Then(Box::new(left), wanted, Box::new(right))
+            }
+            ExprKind::IfThenElse(condition, then, otherwise) if expr.ty == Scalar::Bool => {
+                let parts = [condition, then, otherwise].map(|part| Box::new(Self::decided(walk, part)));
+                let [condition, then, otherwise] = parts;
+                Self::Choice(condition, then, otherwise)
+            }
+            _ => {
+                let (value, _) = walk.value(expr);
+                let mut parts = Vec::new();
+                for child in expr.children() {
+                    Self::parts(walk, child, &mut parts);
+                }
+                if parts.is_empty() { Self::Atom(value) } else { Self::Parts(parts, value) }
+            }
+        }
+    }
+
+    /// The same, with its value at hand.
+    fn decided(walk: &mut PathTerms<'_>, expr: &Expr) -> Self {
+        let inner = Self::of(walk, expr);
+        match inner {
+            Self::Atom(_) | Self::Parts(..) if !matches!(expr.kind, ExprKind::Unary(UnaryOp::Not, _)) => {
+                inner
+            }
+            _ => {
+                let (value, _) = walk.value(expr);
+                Self::Parts(vec![inner], value)
+            }
+        }
+    }
+
+    /// The conditions inside a value.
+    fn parts(walk: &mut PathTerms<'_>, expr: &Expr, found: &mut Vec<Condition>) {
+        if expr.ty == Scalar::Bool && !matches!(expr.kind, ExprKind::Constant(_)) {
+            found.push(Self::of(walk, expr));
+        } else if let ExprKind::IfThenElse(condition, then, otherwise) = &expr.kind {
+            let condition = Self::decided(walk, condition);
+            let [mut then_parts, mut else_parts] = [Vec::new(), Vec::new()];
+            Self::parts(walk, then, &mut then_parts);
+            Self::parts(walk, otherwise, &mut else_parts);
+            let all = |parts: Vec<Condition>| Box::new(Self::Parts(parts, Terms::TRUE));
+            found.push(Self::Choice(Box::new(condition), all(then_parts), all(else_parts)));
+        } else {
+            for child in expr.children() {
+                Self::parts(walk, child, found);
+            }
+        }
+    }
+
+    /// The atoms that a run with these values looks at, in order, each as it holds.
+    pub fn looked_at(&self, terms: &mut Terms, model: &Model, found: &mut Vec<Term>) {
+        let literal = |terms: &mut Terms, atom: Term, found: &mut Vec<Term>| {
+            let holds = terms.holds(atom, model);
+            found.push(if holds { atom } else { terms.not(atom) });
+        };
+        match self {
+            Self::Atom(atom) => literal(terms, *atom, found),
+            Self::Parts(parts, whole) => {
+                parts.iter().for_each(|part| part.looked_at(terms, model, found));
+                literal(terms, *whole, found);
+            }
+            Self::Then(first, wanted, second) => {
+                first.looked_at(terms, model, found);
+                if terms.holds(first.value(), model) == *wanted {
+                    second.looked_at(terms, model, found);
+                }
+            }
+            Self::Choice(condition, then, otherwise) => {
+                condition.looked_at(terms, model, found);
+                let holds = terms.holds(condition.value(), model);
+                if holds { then } else { otherwise }.looked_at(terms, model, found);
+            }
+        }
+    }
+
+    /// All atoms.
+    pub fn atoms(&self, visit: &mut impl FnMut(Term)) {
+        match self {
+            Self::Atom(atom) => visit(*atom),
+            Self::Parts(parts, whole) => {
+                parts.iter().for_each(|part| part.atoms(visit));
+                visit(*whole);
+            }
+            Self::Then(first, _, second) => [first, second].iter().for_each(|part| part.atoms(visit)),
+            Self::Choice(condition, then, otherwise) => {
+                [condition, then, otherwise].iter().for_each(|part| part.atoms(visit));
+            }
+        }
+    }
+
+    fn value(&self) -> Term {
+        match self {
+            Self::Atom(value) | Self::Parts(_, value) => *value,
+            Self::Then(..) | Self::Choice(..) => {
+                unreachable!("a condition that decides has its value at hand")
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Which single statement, had it done something else, could have saved a failing run?
+//!
+//! The inputs are fixed to those of the run, the statement may assign any value or go either way each time it is executed, and everything else is as it
+//! is: if no run then ends well, the fault is not in that statement alone. This sharpens a neighbourhood that is too large to be read at a
+//! glance; it is not in the document.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use wherefore_check::Failure;
+use wherefore_check::bounded::{self, Bounded};
+use wherefore_program::{ErrorSite, Node, Program, Trace};
+use wherefore_pushdown::Limits;
+
+use crate::variant::{good_end, relax, with_inputs_of, without_failures};
+
+/// The time for one statement and one run.
+const MOST_TIME: Duration = Duration::from_millis(300);
+
+/// Asks for repairs of one program.
+pub(crate) struct Repairs<'p> {
+    end: Option<ErrorSite>,
+    program: Program,
+    original: &'p Program,
+    until: Instant,
+}
+
+impl<'p> Repairs<'p> {
+    /// Prepares a program.
+    pub fn new(program: &'p Program, targets: &[ErrorSite], until: Instant) -> Self {
+        Self { end: good_end(program), program: without_failures(program, targets), original: program, until }
+    }
+
+    /// The runs that a change of the statements at some locations could save, by position. None if the time was not enough.
+    pub fn saved(&self, nodes: &BTreeSet<Node>, runs: &[&Failure]) -> Option<BTreeSet<usize>> {
+        let mut saved = BTreeSet::new();
+        for (i, run) in runs.iter().enumerate() {
+            if self.is_saved(nodes, &run.trace)? {
+                saved.insert(i);
+            }
+        }
+        Some(saved)
+    }
+
+    fn is_saved(&self, nodes: &BTreeSet<Node>, trace: &Trace) -> Option<bool> {
+        let end = self.end.clone()?;
+        let executed = |step: &wherefore_program::Step| {
+            let from = self.original.edge(step.edge).from;
+            nodes.contains(&Node { procedure: step.edge.procedure, location: from })
+        };
+        if !trace.steps.iter().any(executed) {
+            return Some(false);
+        }
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return None;
+        }
+        let mut variant = with_inputs_of(&self.program, trace);
+        relax(&mut variant, nodes);
+        let limits = Limits { time: Some(left.min(MOST_TIME)), ..Limits::default() };
+        match bounded::check(&variant, &[end], &limits) {
+            Bounded::Unsafe { .. } => Some(true),
+            Bounded::Safe { .. } => Some(false),
+            // What was not found within the limits is not a repair that anyone would look for.
+            Bounded::Unknown { .. } => Some(false),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The ways in which a program fails: distinct sequences with their assumptions, up to a budget.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use wherefore_check::Failure;
+use wherefore_check::bounded::{Wanted, with_runs};
+use wherefore_program::{EdgeRef, ErrorSite, Program};
+use wherefore_pushdown::Limits;
+use wherefore_smt::Budget;
+
+use crate::assumptions::{Formulas, Way};
+use crate::focus::{Focuser, Role, Sequence};
+use crate::free_choices::FreeChoices;
+use crate::rank::Complexity;
+
+/// Sequences that are looked for.
+const MOST_SEQUENCES: usize = 12;
+/// Ways to execute one sequence that are told apart.
+const MOST_WAYS: usize = 3;
+
+/// A sequence with one way to execute it.
+pub(crate) struct Explained<'p> {
+    pub run: usize,
+    pub sequence: Sequence,
+    pub way: Option<Way>,
+    pub formulas: std::rc::Rc<std::cell::RefCell<Formulas<'p>>>,
+}
+
+impl Explained<'_> {
+    /// What its rank rests on.
+    pub fn complexity(&self) -> Complexity {
+        let assumed = self.way.iter().flat_map(|way| &way.assumptions);
+        let variables: BTreeSet<&String> = assumed.flat_map(|constraint| &constraint.variables).collect();
+        Complexity { length: self.sequence.items.len(), variables: variables.len() }
+    }
+
+    /// What tells it from others: its statements.
+    pub fn statements(&self) -> Vec<u64> {
+        let number = |item: &crate::focus::Item| {
+            let way = match item.role {
+                Role::Condition(holds) | Role::Free(holds) => u64::from(holds),
+                Role::Call | Role::Statement => 2,
+            };
+            (u64::from(item.node.procedure.0) << 34) | (u64::from(item.node.location.0) << 2) | way
+        };
+        self.sequence.items.iter().map(number).collect()
+    }
+
+    /// What it assumes, and the negations.
+    pub fn keys(&self) -> Vec<(String, String)> {
+        let assumed = self.way.iter().flat_map(|way| &way.assumptions);
+        assumed.map(|constraint| constraint.key.clone()).collect()
+    }
+}
+
+/// What was found.
+pub(crate) struct Search<'p> {
+    pub runs: Vec<Failure>,
+    pub found: Vec<Explained<'p>>,
+    /// Whether there may be more.
+    pub is_complete: bool,
+    program: &'p Program,
+    focuser: Focuser<'p>,
+    until: Instant,
+}
+
+impl<'p> Search<'p> {
+    /// Starts with a failing run.
+    pub fn new(program: &'p Program, free: &'p FreeChoices, first: Failure, until: Instant) -> Self {
+        let focuser = Focuser::new(program, free);
+        let mut search =
+            Self { runs: Vec::new(), found: Vec::new(), is_complete: false, program, focuser, until };
+        search.add(first);
+        search
+    }
+
+    fn budget(&self) -> Budget {
+        Budget { deadline: Some(self.until), conflicts: None, cancel: None }
+    }
+
+    /// Looks for more.
+    pub fn run(&mut self, targets: &[ErrorSite], limits: &Limits) {
+        let time = self.until.saturating_duration_since(Instant::now());
+        let limits = Limits { time: Some(time), ..limits.clone() };
+        let mut bounds = 0;
+        let done = with_runs(self.program, targets, &limits, |runs| {
+            let before = self.found.len();
+            bounds += 1;
+            while self.found.len() < MOST_SEQUENCES && Instant::now() < self.until {
+                let Ok(Some(found)) = runs.next() else { break };
+                let decisions = self.add(found.failure.clone());
+                runs.exclude(&found, &decisions);
+            }
+            // More turns of loops that bring nothing new will not bring more.
+            let brought = self.found.len() > before || bounds == 1;
+            if brought && self.found.len() < MOST_SEQUENCES && Instant::now() < self.until {
+                Wanted::More
+            } else {
+                Wanted::Enough
+            }
+        });
+        self.is_complete = done.is_ok() && self.found.len() < MOST_SEQUENCES && Instant::now() < self.until;
+    }
+
+    /// Adds the sequence of a run, unless it is known; the steps that decide it.
+    fn add(&mut self, failure: Failure) -> Vec<usize> {
+        let Ok(sequence) = self.focuser.sequence(&failure.path) else { return Vec::new() };
+        let decisions = sequence.decisions();
+        let formulas = Formulas::new(self.program, &failure.path, &sequence, &self.budget());
+        let formulas = std::rc::Rc::new(std::cell::RefCell::new(formulas));
+        let ways = formulas.borrow_mut().ways(MOST_WAYS);
+        let ways: Vec<Option<Way>> =
+            if ways.is_empty() { vec![None] } else { ways.into_iter().map(Some).collect() };
+        let mut is_new = false;
+        for way in ways {
+            let run = self.runs.len();
+            let explained = Explained { run, sequence: sequence.clone(), way, formulas: formulas.clone() };
+            let same = |other: &Explained<'_>| {
+                other.statements() == explained.statements() && other.keys() == explained.keys()
+            };
+            if !self.found.iter().any(|other| same(other) || repeats(other, &explained)) {
+                self.found.push(explained);
+                is_new = true;
+            }
+        }
+        if is_new {
+            self.runs.push(failure);
+        }
+        decisions
+    }
+
+    /// The path of a sequence.
+    pub fn path(&self, explained: &Explained<'_>) -> &[EdgeRef] {
+        &self.runs[explained.run].path
+    }
+}
+
+/// Whether a sequence says no more than another: it has the same statements and more between them, and assumes as much or more.
+fn repeats(short: &Explained<'_>, long: &Explained<'_>) -> bool {
+    let mut statements = long.statements().into_iter();
+    let (assumed, known) = (long.keys(), short.keys());
+    short.way.is_some()
+        && known.iter().all(|key| assumed.contains(key))
+        && short.statements().iter().all(|statement| statements.any(|other| other == *statement))
+}

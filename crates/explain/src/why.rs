@@ -1,0 +1,195 @@
+//! Why a program fails, from one failing run: sequences, ranks, reduction, neighbourhoods, repairs.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use wherefore_check::Failure;
+use wherefore_program::{ErrorSite, Node, Program};
+use wherefore_pushdown::Limits;
+
+use crate::assumptions::Constraint;
+use crate::focus::{Role, Sequence};
+use crate::free_choices::FreeChoices;
+use crate::neighbourhood::neighbourhood;
+use crate::rank::ranks;
+use crate::reduce::{Reducible, reduce};
+use crate::repair::Repairs;
+use crate::search::{Explained, Search};
+
+/// What was found about the failures of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Why {
+    /// Failing runs; the first is the one that was given.
+    pub runs: Vec<Failure>,
+    /// Sequences, the highest rank first.
+    pub focus: Vec<Focus>,
+    /// What is left of them.
+    pub reduced: Vec<Left>,
+    /// For each of those, where the fault is likely to be.
+    pub neighbourhoods: Vec<Marked>,
+    /// Whether all sequences were found.
+    pub is_complete: bool,
+}
+
+/// A sequence with its assumptions.
+#[derive(Clone, Debug)]
+pub struct Focus {
+    /// From 1.
+    pub rank: usize,
+    /// The statements.
+    pub sequence: Sequence,
+    /// What must hold of inputs; none if the sequence is infeasible.
+    pub assumptions: Option<Vec<Constraint>>,
+    /// The run that it was found on, by position.
+    pub run: usize,
+}
+
+/// What is left of a sequence after reduction.
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// The sequence, by position.
+    pub focus: usize,
+    /// The assumptions that are left, by position.
+    pub assumptions: Vec<usize>,
+}
+
+/// The neighbourhood of a sequence.
+#[derive(Clone, Debug)]
+pub struct Marked {
+    /// The sequence, by position.
+    pub focus: usize,
+    /// The items that the algorithm marks.
+    pub marked: Vec<usize>,
+    /// Those that are worth a look first: all of them, or if these are many, those where a repair is possible.
+    pub items: Vec<usize>,
+    /// Those where some other value or decision saves the runs.
+    pub repairs: Vec<usize>,
+}
+
+/// A neighbourhood on more lines than this is sharpened.
+const MOST_LINES: usize = 5;
+/// Runs that a repair is tried on.
+const MOST_RUNS: usize = 4;
+
+/// Explains a failing run, and others that are found within the time.
+pub fn why(program: &Program, targets: &[ErrorSite], first: Failure, limits: &Limits, time: Duration) -> Why {
+    wherefore_check::bounded::in_deep_thread(|| explain(program, targets, first, limits, time))
+        .unwrap_or_default()
+}
+
+fn explain(program: &Program, targets: &[ErrorSite], first: Failure, limits: &Limits, time: Duration) -> Why {
+    let begin = Instant::now();
+    let free = FreeChoices::of(program);
+    let mut search = Search::new(program, &free, first, begin + time / 2);
+    search.run(targets, limits);
+    let complexities: Vec<_> = search.found.iter().map(Explained::complexity).collect();
+    let rank = ranks(&complexities);
+    let mut order: Vec<usize> = (0..search.found.len()).collect();
+    order.sort_by_key(|i| rank[*i]);
+    let reducible = |(position, i): (usize, &usize)| {
+        let explained = &search.found[*i];
+        let assumptions = explained.keys();
+        let kept = (0..assumptions.len()).collect();
+        Reducible { sequence: position, statements: explained.statements(), assumptions, kept }
+    };
+    let feasible = order.iter().enumerate().filter(|(_, i)| search.found[**i].way.is_some());
+    let left = reduce(feasible.map(reducible).collect());
+    let repairs = Repairs::new(program, targets, begin + time);
+    let mut neighbourhoods = Vec::new();
+    for one in &left {
+        let explained = &search.found[order[one.sequence]];
+        let Some(way) = &explained.way else { continue };
+        let formulas = &mut explained.formulas.borrow_mut();
+        let marked = neighbourhood(&explained.sequence, formulas, way, &one.kept);
+        // Only the first is sharpened: it is the one to read.
+        let (items, repaired) = match neighbourhoods.is_empty() {
+            true => sharpened(program, &search, explained, &marked, &repairs),
+            false => (marked.clone(), Vec::new()),
+        };
+        neighbourhoods.push(Marked { focus: one.sequence, marked, items, repairs: repaired });
+    }
+    let focus = order.iter().map(|i| Focus {
+        rank: rank[*i],
+        sequence: search.found[*i].sequence.clone(),
+        assumptions: search.found[*i].way.as_ref().map(|way| way.assumptions.clone()),
+        run: search.found[*i].run,
+    });
+    let focus = focus.collect();
+    let reduced = left.into_iter().map(|one| Left { focus: one.sequence, assumptions: one.kept }).collect();
+    Why { focus, reduced, neighbourhoods, is_complete: search.is_complete, runs: search.runs }
+}
+
+/// The items of a neighbourhood that a repair is possible at, if it is too large without that.
+fn sharpened(
+    program: &Program,
+    search: &Search<'_>,
+    explained: &Explained<'_>,
+    marked: &[usize],
+    repairs: &Repairs<'_>,
+) -> (Vec<usize>, Vec<usize>) {
+    let sequence = &explained.sequence;
+    let lines: BTreeSet<Option<u32>> =
+        marked.iter().map(|item| program.line(sequence.items[*item].node)).collect();
+    if lines.len() <= MOST_LINES {
+        return (marked.to_vec(), Vec::new());
+    }
+    let others = search.runs.iter().enumerate().filter(|(i, _)| *i != explained.run).map(|(_, run)| run);
+    let runs: Vec<&Failure> =
+        std::iter::once(&search.runs[explained.run]).chain(others).take(MOST_RUNS).collect();
+    let property = property(sequence);
+    // A free choice is an input: the fault is not there.
+    let is_free = |item: &usize| matches!(sequence.items[*item].role, Role::Free(_));
+    let mut known: Vec<(BTreeSet<Node>, usize)> = Vec::new();
+    let mut saved: Vec<(usize, usize)> = Vec::new();
+    for item in marked.iter().copied().filter(|item| !property.contains(item) && !is_free(item)) {
+        let nodes = nodes(program, search.path(explained), sequence, item);
+        if nodes.is_empty() {
+            continue;
+        }
+        let count = match known.iter().find(|(other, _)| *other == nodes) {
+            Some((_, count)) => *count,
+            None => {
+                let Some(runs) = repairs.saved(&nodes, &runs) else { return (marked.to_vec(), Vec::new()) };
+                // A repair of other runs that leaves this one is not one.
+                let count = if runs.contains(&0) { runs.len() } else { 0 };
+                known.push((nodes, count));
+                count
+            }
+        };
+        saved.push((item, count));
+    }
+    let best = saved.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    if best == 0 {
+        return (marked.to_vec(), Vec::new());
+    }
+    let items: Vec<usize> =
+        saved.into_iter().filter(|(_, count)| *count == best).map(|(item, _)| item).collect();
+    (items.clone(), items)
+}
+
+/// The check that fails: the last condition, and the call that hands it what it checks.
+fn property(sequence: &Sequence) -> BTreeSet<usize> {
+    let mut property = BTreeSet::new();
+    let last = sequence.items.len().checked_sub(1);
+    property.extend(last);
+    let check = sequence.items.iter().rposition(|item| matches!(item.role, Role::Condition(_)));
+    if let Some(check) = check {
+        property.extend(check..sequence.items.len());
+        let parent = sequence.items[check].parent;
+        property.extend(parent.filter(|parent| sequence.items[*parent].role == Role::Call));
+    }
+    property
+}
+
+/// The locations of an item.
+fn nodes(
+    program: &Program,
+    path: &[wherefore_program::EdgeRef],
+    sequence: &Sequence,
+    item: usize,
+) -> BTreeSet<Node> {
+    let positions = sequence.items[item].positions.iter();
+    positions
+        .map(|at| Node { procedure: path[*at].procedure, location: program.edge(path[*at]).from })
+        .collect()
+}
