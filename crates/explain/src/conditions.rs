@@ -3,9 +3,10 @@
 //! `a && b` looks at `b` only if `a` holds; `a & b` looks at both. Each atom that is looked at is a constraint on inputs, true or false: two runs
 //! that take the same steps but differ in an atom are two ways to fail (\[Focus\] Fig. 2: FSS2 and FSS3).
 
+use rustc_hash::FxHashSet;
 use wherefore_check::PathTerms;
 use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp};
-use wherefore_smt::{Model, Term, Terms};
+use wherefore_smt::{Kind, Model, Sort, Term, Terms};
 
 /// A condition with its atoms as terms.
 #[derive(Clone, Debug)]
@@ -80,15 +81,11 @@ impl Condition {
 
     /// The atoms that a run with these values looks at, in order, each as it holds.
     pub fn looked_at(&self, terms: &mut Terms, model: &Model, found: &mut Vec<Term>) {
-        let literal = |terms: &mut Terms, atom: Term, found: &mut Vec<Term>| {
-            let holds = terms.holds(atom, model);
-            found.push(if holds { atom } else { terms.not(atom) });
-        };
         match self {
-            Self::Atom(atom) => literal(terms, *atom, found),
+            Self::Atom(atom) => implicant(terms, *atom, model, found),
             Self::Parts(parts, whole) => {
                 parts.iter().for_each(|part| part.looked_at(terms, model, found));
-                literal(terms, *whole, found);
+                implicant(terms, *whole, model, found);
             }
             Self::Then(first, wanted, second) => {
                 first.looked_at(terms, model, found);
@@ -127,4 +124,59 @@ impl Condition {
             }
         }
     }
+}
+
+/// Literals that hold in a model and imply that a truth value is what it is there. A value that was computed earlier in the run is taken apart so.
+fn implicant(terms: &mut Terms, term: Term, model: &Model, found: &mut Vec<Term>) {
+    let holds = terms.holds(term, model);
+    match terms.kind(term).clone() {
+        Kind::Constant(_) => {}
+        Kind::Not(inner) => implicant(terms, inner, model, found),
+        Kind::And(parts) | Kind::Or(parts) => {
+            // One part decides a conjunction that does not hold, and a disjunction that does.
+            let decisive = matches!(terms.kind(term), Kind::Or(_));
+            if holds == decisive {
+                let part = parts.iter().copied().find(|part| terms.holds(*part, model) == decisive);
+                implicant(terms, part.expect("some part decides"), model, found);
+            } else {
+                parts.iter().for_each(|part| implicant(terms, *part, model, found));
+            }
+        }
+        Kind::Ite(condition, then, otherwise) => {
+            implicant(terms, condition, model, found);
+            let chosen = if terms.holds(condition, model) { then } else { otherwise };
+            implicant(terms, chosen, model, found);
+        }
+        Kind::Eq(a, b) if terms.sort(a) == Sort::Bool => {
+            implicant(terms, a, model, found);
+            implicant(terms, b, model, found);
+        }
+        _ => match choice_inside(terms, term) {
+            Some(choice) => {
+                let Kind::Ite(condition, then, otherwise) = *terms.kind(choice) else { return };
+                implicant(terms, condition, model, found);
+                let chosen = if terms.holds(condition, model) { then } else { otherwise };
+                let decided = terms.substitute(term, &std::iter::once((choice, chosen)).collect());
+                implicant(terms, decided, model, found);
+            }
+            None => found.push(if holds { term } else { terms.not(term) }),
+        },
+    }
+}
+
+/// A choice between values somewhere in a term.
+fn choice_inside(terms: &Terms, term: Term) -> Option<Term> {
+    let mut seen = FxHashSet::default();
+    let mut waiting = vec![term];
+    while let Some(part) = waiting.pop() {
+        if matches!(terms.kind(part), Kind::Ite(..)) {
+            return Some(part);
+        }
+        terms.for_each_child(part, |child| {
+            if seen.insert(child) {
+                waiting.push(child);
+            }
+        });
+    }
+    None
 }

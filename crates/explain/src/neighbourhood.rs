@@ -22,9 +22,10 @@ pub fn neighbourhood(
 ) -> Vec<usize> {
     let is_condition = |item: &usize| matches!(sequence.items[*item].role, Role::Condition(_));
     let all = 0..sequence.items.len();
-    let check = all.clone().rev().find(is_condition);
+    let check = (0..all.end).rev().find(is_condition);
+    let holds_something = |block: usize| (block..all.end).any(|other| sequence.is_inside(other, block));
     let mut decided = None;
-    for item in all.clone().filter(is_condition).filter(|item| Some(*item) != check) {
+    for item in (0..all.end).filter(is_condition).filter(|item| Some(*item) != check) {
         if formulas.decides(way, kept, item) {
             if formulas.rests_on_unknowns(item) {
                 decided = Some(item);
@@ -32,7 +33,7 @@ pub fn neighbourhood(
             continue;
         }
         return match decided {
-            Some(block) if !sequence.is_inside(item, block) => {
+            Some(block) if !sequence.is_inside(item, block) && holds_something(block) => {
                 all.filter(|other| *other == block || sequence.is_inside(*other, block)).collect()
             }
             _ => match sequence.items[item].parent {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use wherefore_check::Failure;
-use wherefore_check::bounded::{Wanted, with_runs};
+use wherefore_check::bounded::{Extent, Wanted, with_runs};
 use wherefore_program::{EdgeRef, ErrorSite, Program};
 use wherefore_pushdown::Limits;
 use wherefore_smt::Budget;
@@ -100,7 +100,8 @@ impl<'p> Search<'p> {
                 Wanted::Enough
             }
         });
-        self.is_complete = done.is_ok() && self.found.len() < MOST_SEQUENCES && Instant::now() < self.until;
+        let in_time = self.found.len() < MOST_SEQUENCES && Instant::now() < self.until;
+        self.is_complete = done == Ok(Extent::All) && in_time;
     }
 
     /// Adds the sequence of a run, unless it is known; the steps that decide it.

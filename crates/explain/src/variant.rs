@@ -124,7 +124,7 @@ pub(crate) fn relax(program: &mut Program, nodes: &BTreeSet<Node>) {
         let variables = body.variables.clone();
         for edge in body.edges.iter_mut().filter(|edge| edge.from == node.location) {
             match &mut edge.operation {
-                Operation::Assume(_) => edge.operation = Operation::Skip,
+                Operation::Assume(condition) => *condition = Expr::choice(Scalar::Bool),
                 Operation::Assign(assignment) => {
                     for (target, value) in assignment.targets.iter().zip(&mut assignment.values) {
                         let variable = match target.variable {

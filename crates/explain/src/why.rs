@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use wherefore_check::Failure;
-use wherefore_program::{ErrorSite, Node, Program};
+use wherefore_program::{ErrorSite, ExprKind, Node, Operation, Program};
 use wherefore_pushdown::Limits;
 
 use crate::assumptions::Constraint;
@@ -100,7 +100,11 @@ fn explain(program: &Program, targets: &[ErrorSite], first: Failure, limits: &Li
         let explained = &search.found[order[one.sequence]];
         let Some(way) = &explained.way else { continue };
         let formulas = &mut explained.formulas.borrow_mut();
-        let marked = neighbourhood(&explained.sequence, formulas, way, &one.kept);
+        // Reduction compares all sequences: without some of them it proves nothing.
+        let marked = match search.is_complete {
+            true => neighbourhood(&explained.sequence, formulas, way, &one.kept),
+            false => (0..explained.sequence.items.len()).collect(),
+        };
         // Only the first is sharpened: it is the one to read.
         let (items, repaired) = match neighbourhoods.is_empty() {
             true => sharpened(program, &search, explained, &marked, &repairs),
@@ -143,7 +147,7 @@ fn sharpened(
     let mut saved: Vec<(usize, usize)> = Vec::new();
     for item in marked.iter().copied().filter(|item| !property.contains(item) && !is_free(item)) {
         let nodes = nodes(program, search.path(explained), sequence, item);
-        if nodes.is_empty() {
+        if nodes.is_empty() || passes_on(program, &nodes) {
             continue;
         }
         let count = match known.iter().find(|(other, _)| *other == nodes) {
@@ -179,6 +183,20 @@ fn property(sequence: &Sequence) -> BTreeSet<usize> {
         property.extend(parent.filter(|parent| sequence.items[*parent].role == Role::Call));
     }
     property
+}
+
+/// Whether a statement only hands on what was computed elsewhere: a call, or the return of a variable.
+fn passes_on(program: &Program, nodes: &BTreeSet<Node>) -> bool {
+    nodes.iter().all(|node| {
+        let mut edges = program.procedure(node.procedure).edges_from(node.location);
+        edges.all(|(_, edge)| match &edge.operation {
+            Operation::Call(_) => true,
+            Operation::Return(values) => {
+                values.iter().all(|value| matches!(value.kind, ExprKind::Read { .. } | ExprKind::Constant(_)))
+            }
+            _ => false,
+        })
+    })
 }
 
 /// The locations of an item.

@@ -127,6 +127,8 @@ impl<'p> Runs<'p> {
 /// Works on the runs of a program, with the smallest bound that has a failing run, and then with the next ones, while `work` wants more.
 /// To be called in a thread with a deep stack ([`in_deep_thread`](super::in_deep_thread)).
 ///
+/// Says whether there are runs beyond the last bound.
+///
 /// # Errors
 /// The limit that was met, or [`StopReason::Steps`] if no bound is large enough.
 pub fn with_runs(
@@ -134,13 +136,14 @@ pub fn with_runs(
     targets: &[ErrorSite],
     limits: &Limits,
     mut work: impl FnMut(&mut Runs<'_>) -> Wanted,
-) -> Result<(), StopReason> {
+) -> Result<Extent, StopReason> {
     let budget = budget_of(limits);
     for bound in BOUNDS {
         let mut runs = Runs::new(program, targets, bound, budget.clone())?;
         let wanted = if runs.next()?.is_some() { work(&mut runs) } else { Wanted::More };
-        if wanted == Wanted::Enough || runs.extent() == Extent::All {
-            return Ok(());
+        let extent = runs.extent();
+        if wanted == Wanted::Enough || extent == Extent::All {
+            return Ok(extent);
         }
     }
     Err(StopReason::Steps)
