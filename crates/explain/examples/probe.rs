@@ -18,7 +18,7 @@ fn main() {
         println!("== {file}: {:?} {:?}", d.verdict, took);
         let Some(f) = d.failure else { continue };
         let begin = std::time::Instant::now();
-        let why = why(&program, &targets, f, &limits, std::time::Duration::from_secs(10));
+        let why = why(&program, &targets, f, &limits, std::time::Duration::from_millis(1000));
         for (i, focus) in why.focus.iter().enumerate() {
             let path = &why.runs[focus.run].path;
             let texts: Vec<String> = focus.assumptions.iter().flatten().map(|c| c.text.clone()).collect();

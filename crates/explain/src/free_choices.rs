@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use wherefore_program::{Edge, EdgeRef, ExprKind, LocationKind, Node, Operation, Procedure, Program, Var};
+use wherefore_program::{
+    Argument, Edge, EdgeRef, Expr, ExprKind, LocationKind, Node, Operation, Procedure, Program, Var,
+};
 
 /// The places of free choices, and the program in which they are choices without a condition.
 pub(crate) struct FreeChoices {
@@ -70,4 +72,39 @@ pub(crate) fn is_temporary(program: &Program, procedure: &Procedure, variable: V
     let Var::Local(index) = variable else { return false };
     let variable = &procedure.variables[index as usize];
     !program.source(variable.span).slice(variable.span).contains(variable.name.as_str())
+}
+
+/// The variable of the source that a value from outside is stored in: the one that gets it at this step of a path or, if that is a temporary, the
+/// one that it is handed to next.
+pub(crate) fn input_name(program: &Program, path: &[EdgeRef], at: usize, variable: Var) -> String {
+    let owner = path[at].procedure;
+    let name = |procedure, variable| program.variable(procedure, variable).name.clone();
+    if !is_temporary(program, program.procedure(owner), variable) {
+        return name(owner, variable);
+    }
+    let reads = |expr: &Expr| {
+        let mut found = false;
+        expr.reads(&mut |other, _| found |= other == variable);
+        found
+    };
+    for edge in path[at + 1..].iter().take_while(|edge| edge.procedure == owner) {
+        match &program.edge(*edge).operation {
+            Operation::Assign(assignment) => {
+                let mut parts = assignment.targets.iter().zip(&assignment.values);
+                if let Some((target, _)) = parts.find(|(_, value)| reads(value)) {
+                    return name(owner, target.variable);
+                }
+            }
+            Operation::Call(call) => {
+                let takes = |argument: &Argument| matches!(argument, Argument::Value(value) if reads(value));
+                if let Some(parameter) = call.arguments.iter().position(takes) {
+                    return name(call.callee, Var::Local(parameter as u32));
+                }
+            }
+            Operation::Assume(condition) if reads(condition) => break,
+            _ => {}
+        }
+    }
+    let span = program.edge(path[at]).span;
+    program.source(span).slice(span).trim().to_owned()
 }

@@ -5,6 +5,8 @@
 
 pub mod assumptions;
 mod conditions;
+mod cover;
+mod explain;
 pub mod focus;
 mod free_choices;
 pub mod model;
@@ -14,7 +16,13 @@ pub mod reduce;
 mod repair;
 mod search;
 mod source_syntax;
+mod steps;
+mod suspicion;
 mod variant;
 mod why;
+mod words;
 
+pub use cover::Cover;
+pub use explain::{Lines, Subject, stats};
+pub use steps::{Grain, Steps};
 pub use why::{Focus, Left, Marked, Why, why};

@@ -70,6 +70,7 @@ pub(crate) fn with_inputs_of(program: &Program, trace: &Trace) -> Program {
             name: format!("times {}", variant.globals.len()),
             ty: Type::Scalar(Scalar::Bits(16)),
             value_names: None,
+            signed: false,
             shared: true,
             initial: Some(0),
             span: program.edge(at).span,

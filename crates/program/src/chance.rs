@@ -214,6 +214,7 @@ mod tests {
             name: name.to_owned(),
             ty: Type::Scalar(BYTE),
             value_names: None,
+            signed: false,
             shared: false,
             initial: None,
             span,

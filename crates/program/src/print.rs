@@ -113,6 +113,10 @@ impl Program {
         match (name, variable.ty.element()) {
             (Some(name), _) => name.clone(),
             (None, crate::Scalar::Bool) => if value == 0 { "F" } else { "T" }.to_owned(),
+            (None, crate::Scalar::Bits(width)) if variable.signed => {
+                let unused = 64 - width;
+                (((value << unused) as i64) >> unused).to_string()
+            }
             (None, _) => value.to_string(),
         }
     }

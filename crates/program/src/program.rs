@@ -66,6 +66,8 @@ pub struct Variable {
     pub ty: Type,
     /// Names for the values 0, 1, … of an enumeration. They are all the values that the variable has.
     pub value_names: Option<Vec<String>>,
+    /// Whether people read its values as signed. No operation depends on it: operations are signed or not themselves.
+    pub signed: bool,
     /// Whether all threads see one copy; else each has its own. Only globals are shared.
     pub shared: bool,
     /// The value at the start, the same for every cell of an array; none means any value.

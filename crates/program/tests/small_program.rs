@@ -12,7 +12,15 @@ fn line(number: usize) -> Span {
 
 fn bits(name: &str) -> Variable {
     let (ty, span) = (Type::bits(2), line(1));
-    Variable { name: name.to_owned(), ty, value_names: None, shared: false, initial: None, span }
+    Variable {
+        name: name.to_owned(),
+        ty,
+        value_names: None,
+        signed: false,
+        shared: false,
+        initial: None,
+        span,
+    }
 }
 
 const TWO: Scalar = Scalar::Bits(2);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use wherefore_program::{EdgeRef, LocationId, Operation, ProcedureId};
-use wherefore_smt::{Budget, Kind, Reason, Term, Terms};
+use wherefore_smt::{Budget, Kind, Reason, Sort, Term, Terms};
 
 use crate::symbolic::flat::Move;
 use crate::symbolic::nesting::{Part, nesting};
@@ -187,12 +187,41 @@ impl<'m, 'a> Unroller<'m, 'a> {
             self.body(frame, call.callee)?;
             self.calls.pop();
         }
-        for edge in self.machine.flat.out[place as usize].clone() {
-            if !matches!(self.machine.flat.edges[edge as usize].kind, Move::Enter(_)) {
-                self.take(visit, edge, guard, store);
-            }
+        let out = self.machine.flat.out[place as usize].iter().copied();
+        let steps =
+            out.filter(|edge| !matches!(self.machine.flat.edges[*edge as usize].kind, Move::Enter(_)));
+        let steps: Vec<u32> = steps.collect();
+        let mut taken = Vec::with_capacity(steps.len());
+        for edge in steps {
+            taken.push((edge, self.step(edge, store)));
+        }
+        self.make_exclusive(visit, &mut taken);
+        for (edge, (after, condition)) in taken {
+            self.come(visit, edge, guard, (after, condition));
         }
         Ok(())
+    }
+
+    /// A run takes one way on: where several are possible, new unknowns say which.
+    fn make_exclusive(&mut self, visit: usize, taken: &mut [(u32, (Store, Term))]) {
+        let terms = &mut self.machine.terms;
+        let conditions: Vec<Term> = taken.iter().map(|(_, (_, condition))| *condition).collect();
+        let mut overlap = false;
+        for (i, a) in conditions.iter().enumerate() {
+            overlap |= conditions[i + 1..].iter().any(|b| terms.and(*a, *b) != Terms::FALSE);
+        }
+        if !overlap {
+            return;
+        }
+        let mut none_before = Terms::TRUE;
+        let last = taken.len() - 1;
+        for (i, (_, (_, condition))) in taken.iter_mut().enumerate() {
+            let this = terms.variable(&format!("way{visit}.{i}"), Sort::Bool);
+            let chosen = if i == last { none_before } else { terms.and(none_before, this) };
+            *condition = terms.and(*condition, chosen);
+            let not = terms.not(this);
+            none_before = terms.and(none_before, not);
+        }
     }
 
     /// Whether a call would be one recursion too many: calls that follow for certain do not count.
@@ -213,9 +242,17 @@ impl<'m, 'a> Unroller<'m, 'a> {
     }
 
     fn take(&mut self, visit: usize, edge: u32, guard: Term, store: &Store) {
+        let step = self.step(edge, store);
+        self.come(visit, edge, guard, step);
+    }
+
+    fn step(&mut self, edge: u32, store: &Store) -> (Store, Term) {
         let turns: Vec<String> = self.turns.iter().map(usize::to_string).collect();
         self.machine.name_prefix(format!("e{edge}@{}", turns.join(",")));
-        let (after, condition) = self.machine.step(store, edge);
+        self.machine.step(store, edge)
+    }
+
+    fn come(&mut self, visit: usize, edge: u32, guard: Term, (after, condition): (Store, Term)) {
         let guard = self.machine.terms.and(guard, condition);
         if guard != Terms::FALSE {
             let to = self.machine.flat.edges[edge as usize].to;

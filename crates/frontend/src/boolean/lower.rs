@@ -63,6 +63,7 @@ fn variable(name: &Name) -> Variable {
         name: name.text.clone(),
         ty: Type::BOOL,
         value_names: None,
+        signed: false,
         shared: false,
         initial: None,
         span,

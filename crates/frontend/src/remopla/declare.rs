@@ -98,7 +98,15 @@ impl Types {
                 let var = make(variables.len() as u32);
                 let value_names = enumeration.map(|id| self.enumerations[id].values.clone());
                 let (span, shared) = (span(at), declaration.shared);
-                variables.push(Variable { name, ty: ty.clone(), value_names, shared, initial: None, span });
+                variables.push(Variable {
+                    name,
+                    ty: ty.clone(),
+                    value_names,
+                    signed: false,
+                    shared,
+                    initial: None,
+                    span,
+                });
                 Part { var, ty, enumeration }
             };
             let entity = match &base {

@@ -34,7 +34,15 @@ fn span() -> Span {
 }
 
 pub fn variable(name: &str, ty: Type) -> Variable {
-    Variable { name: name.to_owned(), ty, value_names: None, shared: true, initial: None, span: span() }
+    Variable {
+        name: name.to_owned(),
+        ty,
+        value_names: None,
+        signed: false,
+        shared: true,
+        initial: None,
+        span: span(),
+    }
 }
 
 impl Cfa {

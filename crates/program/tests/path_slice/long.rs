@@ -31,6 +31,7 @@ fn word(name: &str) -> Variable {
         name: name.to_owned(),
         ty: Type::Scalar(WORD),
         value_names: None,
+        signed: false,
         shared: false,
         initial: None,
         span: span(),

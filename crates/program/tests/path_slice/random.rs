@@ -199,7 +199,15 @@ const SHAPES: [(usize, usize); 3] = [(0, 0), (1, 1), (2, 1)];
 
 fn variable(name: &str, ty: Type) -> Variable {
     let span = Span::new(FileId(0), 0, 0);
-    Variable { name: name.to_owned(), ty, value_names: None, shared: true, initial: None, span }
+    Variable {
+        name: name.to_owned(),
+        ty,
+        value_names: None,
+        signed: false,
+        shared: true,
+        initial: None,
+        span,
+    }
 }
 
 /// All first states, with all contents of the memory.

@@ -130,6 +130,7 @@ impl Body {
             name: unique,
             ty,
             value_names: None,
+            signed: false,
             shared: false,
             initial: None,
             span,

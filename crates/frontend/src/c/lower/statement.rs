@@ -77,6 +77,7 @@ impl Lower<'_, '_> {
             }
             let name = if types.len() == 1 { name.clone() } else { format!("{name}.{i}") };
             let variable = self.body.variable(&name, Type::Scalar(scalar), span);
+            self.body.variables.last_mut().expect("it was just made").signed = piece.is_signed();
             values.push(Expr::variable(variable, scalar));
         }
         stores.push((Place::Split { object: id, start: 0, indices: Vec::new(), ty }, values, span));

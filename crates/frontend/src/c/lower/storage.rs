@@ -149,11 +149,11 @@ impl Context<'_> {
                 true => Type::Scalar(scalar),
                 false => Type::Array { element: scalar, dimensions },
             };
-            let variable = if fixed {
-                self.global(&shape.name, ty, Some(0), span)
-            } else {
-                body.variable(&shape.name, ty, span)
+            let (variable, list) = match fixed {
+                true => (self.global(&shape.name, ty, Some(0), span), &mut self.globals),
+                false => (body.variable(&shape.name, ty, span), &mut body.variables),
             };
+            list.last_mut().expect("it was just made").signed = shape.ty.is_signed();
             leaves.push(Leaf { ty: shape.ty, bits: shape.bits, variable: Some(variable) });
         }
         Storage::Split(leaves)
@@ -167,7 +167,15 @@ impl Context<'_> {
             count += 1;
             unique = format!("{name}@{count}");
         }
-        self.globals.push(Variable { name: unique, ty, value_names: None, shared: true, initial, span });
+        self.globals.push(Variable {
+            name: unique,
+            ty,
+            value_names: None,
+            signed: false,
+            shared: true,
+            initial,
+            span,
+        });
         Var::Global(self.globals.len() as u32 - 1)
     }
 

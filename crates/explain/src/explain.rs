@@ -1,0 +1,334 @@
+//! A whole explanation: from a verdict to what a report shows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wherefore_check::{Decided, Failure};
+use wherefore_program::{
+    CallGraph, EdgeRef, ErrorKind, ErrorSite, LocationKind, Node, Operation, PathSlicer, ProcedureId,
+    Program, Stops,
+};
+use wherefore_pushdown::Limits;
+
+use crate::cover::Cover;
+use crate::focus;
+use crate::free_choices::input_name;
+use crate::model::{
+    Assumption, Explanation, Focus, InputValue, Line, Neighbourhood, Place, Point, Procedure, Projection,
+    Reduced, Run, Source, Statement, Stats,
+};
+use crate::steps::{Grain, Steps};
+use crate::suspicion::suspicion;
+use crate::why::{Why, why};
+use crate::words::{extent, line, one_line};
+
+/// What is explained.
+pub struct Subject<'a> {
+    /// The program.
+    pub program: &'a Arc<Program>,
+    /// Where it fails.
+    pub targets: &'a [ErrorSite],
+    /// The steps that bring values from outside, with the functions that deliver them.
+    pub inputs: BTreeMap<EdgeRef, String>,
+    /// How steps are shown.
+    pub grain: Grain,
+    /// Limits of the whole.
+    pub limits: Limits,
+    /// The time for finding reasons, beside that for the verdict.
+    pub time: Duration,
+}
+
+/// The lines of a projection, and what else is known there.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// Locations that may lie on failing runs.
+    pub inside: BTreeSet<Node>,
+    /// Failing runs, and one through each location that is known to lie on one.
+    pub cover: Cover,
+    /// Conditions under which the program goes on to fail.
+    pub stores: BTreeMap<Node, Vec<Vec<String>>>,
+    /// What the abstraction tracks.
+    pub predicates: BTreeMap<Node, Vec<String>>,
+    /// What was not finished.
+    pub incomplete: Option<String>,
+}
+
+impl Subject<'_> {
+    /// The locations that are shown: those of the source.
+    fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
+        self.program.nodes().filter(|node| self.is_shown(node.procedure))
+    }
+
+    fn is_shown(&self, procedure: ProcedureId) -> bool {
+        self.grain == Grain::Fine || procedure != self.program.entry
+    }
+
+    /// The projection by runs alone, as far as the time goes: everything that may be executed is inside, unless no run was missed.
+    pub fn cover(&self, first: Failure) -> Lines {
+        let until = Instant::now() + self.time;
+        let mut cover = Cover::default();
+        cover.add(first);
+        let found = wherefore_check::bounded::in_deep_thread(|| {
+            cover.run(self.program, self.targets, &self.limits, until);
+            cover
+        });
+        let cover = found.unwrap_or_default();
+        let inside =
+            if cover.is_complete { cover.through.keys().copied().collect() } else { self.nodes().collect() };
+        let incomplete = (!cover.is_complete).then(|| "not all failing runs were looked at".to_owned());
+        Lines { inside, cover, incomplete, ..Lines::default() }
+    }
+
+    /// What can be said without a failing run.
+    pub fn without_failure(&self) -> Explanation {
+        let sources = self.program.sources.iter();
+        let sources =
+            sources.map(|source| Source { name: source.name().to_owned(), text: source.text().to_owned() });
+        Explanation {
+            sources: sources.collect(),
+            procedures: self.procedures(&BTreeSet::new()),
+            ..Explanation::default()
+        }
+    }
+
+    /// Explains a failure.
+    pub fn explain(&self, failure: Failure, lines: Lines) -> Explanation {
+        let until = Instant::now() + self.time;
+        let why = why(self.program, self.targets, failure, &self.limits, self.time / 2);
+        let traces: Vec<_> = why.runs.iter().chain(&lines.cover.runs).map(|run| &run.trace).collect();
+        let suspicion = wherefore_check::bounded::in_deep_thread(|| {
+            suspicion(self.program, self.targets, &traces, &self.limits, until)
+        });
+        let mut explanation = self.without_failure();
+        explanation.verdict = crate::model::Verdict::Unsafe;
+        explanation.error = why.runs.first().map(|run| self.place(run));
+        self.put_runs(&mut explanation, &why, &lines);
+        self.put_focus(&mut explanation, &why);
+        explanation.projection = self.projection(&lines);
+        explanation.procedures = self.procedures(&lines.inside);
+        let of_lines = |node: &Node| line(self.program, *node).filter(|_| self.is_shown(node.procedure));
+        for (node, score) in suspicion.unwrap_or_default() {
+            if let Some(line) = of_lines(&node) {
+                let known = explanation.suspicion.entry(line).or_default();
+                *known = known.max(score);
+            }
+        }
+        for (node, stores) in &lines.stores {
+            if let Some(line) = of_lines(node) {
+                let known = explanation.stores.entry(line).or_default();
+                known.extend(
+                    stores.iter().filter(|store| !known.contains(store)).cloned().collect::<Vec<_>>(),
+                );
+            }
+        }
+        for (node, predicates) in &lines.predicates {
+            if let Some(line) = of_lines(node) {
+                let known = explanation.predicates.entry(line).or_default();
+                known.extend(
+                    predicates.iter().filter(|one| !known.contains(one)).cloned().collect::<Vec<_>>(),
+                );
+            }
+        }
+        if !why.is_complete {
+            explanation.stats.incomplete.push("there may be more ways to fail".to_owned());
+        }
+        explanation.stats.incomplete.extend(lines.incomplete);
+        explanation
+    }
+
+    fn place(&self, run: &Failure) -> Place {
+        let site = &self.targets[run.target];
+        let (kind, label) = match &site.kind {
+            ErrorKind::Assertion => ("assertion", None),
+            ErrorKind::Label(name) => ("label", Some(name.clone())),
+            ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
+        };
+        Place {
+            extent: extent(self.program, self.program.location(site.node).span),
+            procedure: self.program.procedure(site.node.procedure).name.clone(),
+            kind: kind.to_owned(),
+            label,
+        }
+    }
+
+    /// A failing run in the words of the source.
+    pub fn run(&self, failure: &Failure) -> Run {
+        let steps = Steps::of(self.program, &failure.trace, self.grain);
+        let mut slicer = PathSlicer::with_stops(self.program, Stops::LikeExits);
+        let mut taken: BTreeSet<usize> =
+            slicer.slice(&failure.path).map(|slice| slice.taken.into_iter().collect()).unwrap_or_default();
+        // The failing statement is where it ends, whatever the slice says.
+        taken.insert(failure.path.len().saturating_sub(1));
+        taken.insert(failure.path.len());
+        let slice = steps.at(&taken);
+        Run { slice, inputs: self.inputs_of(failure), steps: steps.steps, replay: None }
+    }
+
+    fn inputs_of(&self, failure: &Failure) -> Vec<InputValue> {
+        let mut inputs = Vec::new();
+        for (at, step) in failure.trace.steps.iter().enumerate() {
+            let Some(function) = self.inputs.get(&step.edge) else { continue };
+            let edge = self.program.edge(step.edge);
+            let Operation::Havoc(targets) = &edge.operation else { continue };
+            let Some(target) = targets.first() else { continue };
+            let cells = wherefore_program::Interpreter::new(self.program);
+            let Some(value) =
+                cells.cells(&step.state, target.variable).and_then(|cells| cells.first().copied())
+            else {
+                continue;
+            };
+            let variable = self.program.variable(step.edge.procedure, target.variable);
+            inputs.push(InputValue {
+                name: input_name(self.program, &failure.path, at, target.variable),
+                function: function.clone(),
+                value: self.program.show_value(variable, value),
+                extent: extent(self.program, edge.span),
+            });
+        }
+        inputs
+    }
+
+    fn put_runs(&self, explanation: &mut Explanation, why: &Why, lines: &Lines) {
+        explanation.runs = why.runs.iter().map(|run| self.run(run)).collect();
+        let mut number: BTreeMap<usize, usize> = BTreeMap::new();
+        for (node, run) in &lines.cover.through {
+            let Some(line) = line(self.program, *node).filter(|_| self.is_shown(node.procedure)) else {
+                continue;
+            };
+            // A run that is shown anyway is preferred.
+            let shown =
+                why.runs.iter().position(|run| run.trace.states().any(|state| state.node() == Some(*node)));
+            let position = shown.unwrap_or_else(|| {
+                *number.entry(*run).or_insert_with(|| {
+                    explanation.runs.push(self.run(&lines.cover.runs[*run]));
+                    explanation.runs.len() - 1
+                })
+            });
+            explanation.through.entry(line).or_insert(position);
+        }
+    }
+
+    fn put_focus(&self, explanation: &mut Explanation, why: &Why) {
+        for found in &why.focus {
+            let path = &why.runs[found.run].path;
+            let steps = Steps::of(self.program, &why.runs[found.run].trace, self.grain);
+            let statement = |item: &focus::Item| Statement {
+                extent: extent(self.program, self.program.location(item.node).span),
+                text: focus::text(self.program, path, item),
+                procedure: self.program.procedure(item.node.procedure).name.clone(),
+                step: match item.positions.first() {
+                    Some(at) => steps.at(&BTreeSet::from([*at])).first().copied(),
+                    None => steps.steps.len().checked_sub(1),
+                },
+            };
+            let statements: Vec<Statement> = found.sequence.items.iter().map(statement).collect();
+            let assumption = |constraint: &crate::assumptions::Constraint| Assumption {
+                text: constraint.text.clone(),
+                line: statements[constraint.item].extent.line(),
+                unless_overflow: constraint.unless_overflow,
+            };
+            let assumptions = found.assumptions.iter().flatten().map(assumption).collect();
+            explanation.focus.push(Focus {
+                rank: found.rank,
+                assumptions,
+                feasible: found.assumptions.is_some(),
+                run: Some(found.run),
+                statements,
+            });
+        }
+        for left in &why.reduced {
+            let of = &explanation.focus[left.focus].assumptions;
+            let assumptions = left.assumptions.iter().map(|at| of[*at].text.clone()).collect();
+            explanation.reduced.push(Reduced { focus: left.focus, assumptions });
+        }
+        for marked in &why.neighbourhoods {
+            let items = &why.focus[marked.focus].sequence.items;
+            let lines = |of: &[usize]| {
+                let mut lines: Vec<Line> = Vec::new();
+                for line in of.iter().filter_map(|item| line(self.program, items[*item].node)) {
+                    if !lines.contains(&line) {
+                        lines.push(line);
+                    }
+                }
+                lines
+            };
+            explanation.neighbourhoods.push(Neighbourhood {
+                focus: marked.focus,
+                lines: lines(&marked.items),
+                marked: lines(&marked.marked),
+                repairs: lines(&marked.repairs),
+            });
+        }
+    }
+
+    fn projection(&self, lines: &Lines) -> Projection {
+        let collect = |nodes: &mut dyn Iterator<Item = Node>| -> BTreeSet<Line> {
+            nodes.filter_map(|node| line(self.program, node)).collect()
+        };
+        let inside = collect(&mut self.nodes().filter(|node| lines.inside.contains(node)));
+        let confirmed = collect(&mut self.nodes().filter(|node| lines.cover.through.contains_key(node)));
+        let all = collect(&mut self.nodes());
+        Projection {
+            outside: all.difference(&inside).copied().collect(),
+            exact: inside == confirmed,
+            inside: inside.into_iter().collect(),
+            confirmed: confirmed.into_iter().collect(),
+        }
+    }
+
+    fn procedures(&self, inside: &BTreeSet<Node>) -> Vec<Procedure> {
+        let calls = CallGraph::new(self.program);
+        let shown: Vec<ProcedureId> =
+            self.program.procedures().map(|(id, _)| id).filter(|id| self.is_shown(*id)).collect();
+        let position = |id: ProcedureId| shown.iter().position(|other| *other == id);
+        let describe = |id: &ProcedureId| {
+            let body = self.program.procedure(*id);
+            let point = |location| {
+                let node = Node { procedure: *id, location };
+                Point {
+                    line: line(self.program, node),
+                    kind: kind_name(body.location(location).kind).to_owned(),
+                    inside: inside.contains(&node),
+                }
+            };
+            Procedure {
+                name: body.name.clone(),
+                line: extent(self.program, body.span).line(),
+                points: body.location_ids().map(point).collect(),
+                edges: body
+                    .edges
+                    .iter()
+                    .map(|edge| (edge.from.0 as usize, edge.to.0 as usize, one_line(self.program, edge.span)))
+                    .collect(),
+                calls: calls.callees(*id).filter_map(position).collect(),
+            }
+        };
+        shown.iter().map(describe).collect()
+    }
+}
+
+fn kind_name(kind: LocationKind) -> &'static str {
+    match kind {
+        LocationKind::Statement => "statement",
+        LocationKind::Branch => "branch",
+        LocationKind::Assert => "assert",
+        LocationKind::Call => "call",
+        LocationKind::Return => "return",
+        LocationKind::End => "end",
+        LocationKind::Goto => "goto",
+        LocationKind::Label => "label",
+        LocationKind::Error => "error",
+        LocationKind::Exit => "exit",
+    }
+}
+
+/// Figures of a verdict.
+pub fn stats(program: &Program, decided: &Decided) -> Stats {
+    let engine = match decided.engine {
+        wherefore_check::Engine::Bounded => Some("bounded".to_owned()),
+        wherefore_check::Engine::Refinement => Some("cegar".to_owned()),
+        wherefore_check::Engine::Auto => None,
+    };
+    Stats { locations: program.nodes().count(), engine, cycles: decided.cycles, ..Stats::default() }
+}
