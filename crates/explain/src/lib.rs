@@ -25,4 +25,4 @@ mod words;
 pub use cover::Cover;
 pub use explain::{Lines, Subject, stats};
 pub use steps::{Grain, Steps};
-pub use why::{Focus, Left, Marked, Why, why};
+pub use why::{Focus, Left, Marked, Why, focus_of_path, why};

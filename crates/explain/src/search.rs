@@ -39,7 +39,7 @@ impl Explained<'_> {
     pub fn statements(&self) -> Vec<u64> {
         let number = |item: &crate::focus::Item| {
             let way = match item.role {
-                Role::Condition(holds) | Role::Free(holds) => u64::from(holds),
+                Role::Condition(holds) | Role::Free(holds) => u64::from(!holds),
                 Role::Call | Role::Statement => 2,
             };
             (u64::from(item.node.procedure.0) << 34) | (u64::from(item.node.location.0) << 2) | way

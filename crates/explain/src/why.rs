@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use wherefore_check::Failure;
-use wherefore_program::{ErrorSite, ExprKind, Node, Operation, Program};
+use wherefore_program::{EdgeRef, ErrorSite, ExprKind, Node, Operation, Program, ProgramError};
 use wherefore_pushdown::Limits;
+use wherefore_smt::Budget;
 
-use crate::assumptions::Constraint;
-use crate::focus::{Role, Sequence};
+use crate::assumptions::{Constraint, Formulas};
+use crate::focus::{Focuser, Role, Sequence};
 use crate::free_choices::FreeChoices;
 use crate::neighbourhood::neighbourhood;
 use crate::rank::ranks;
@@ -71,6 +72,27 @@ const MOST_LINES: usize = 5;
 /// Runs that a repair is tried on.
 const MOST_RUNS: usize = 4;
 
+/// The sequence of a path from the entry of the program, which need not be feasible, and what must hold of inputs for it to be
+/// executed: nothing if it cannot be.
+///
+/// # Errors
+/// If the edges are not a path.
+pub fn focus_of_path(
+    program: &Program,
+    path: &[EdgeRef],
+    limits: &Limits,
+) -> Result<(Sequence, Option<Vec<Constraint>>), ProgramError> {
+    let found = wherefore_check::bounded::in_deep_thread(|| {
+        let free = FreeChoices::of(program);
+        let sequence = Focuser::new(program, &free).sequence(path)?;
+        let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+        let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
+        let ways = Formulas::new(program, path, &sequence, &budget).ways(1);
+        Ok((sequence, ways.into_iter().next().map(|way| way.assumptions)))
+    });
+    found.unwrap_or_else(|| Ok(Default::default()))
+}
+
 /// Explains a failing run, and others that are found within the time.
 pub fn why(program: &Program, targets: &[ErrorSite], first: Failure, limits: &Limits, time: Duration) -> Why {
     wherefore_check::bounded::in_deep_thread(|| explain(program, targets, first, limits, time))
@@ -85,7 +107,7 @@ fn explain(program: &Program, targets: &[ErrorSite], first: Failure, limits: &Li
     let complexities: Vec<_> = search.found.iter().map(Explained::complexity).collect();
     let rank = ranks(&complexities);
     let mut order: Vec<usize> = (0..search.found.len()).collect();
-    order.sort_by_key(|i| rank[*i]);
+    order.sort_by_key(|i| (rank[*i], search.found[*i].statements()));
     let reducible = |(position, i): (usize, &usize)| {
         let explained = &search.found[*i];
         let assumptions = explained.keys();
@@ -200,12 +222,7 @@ fn passes_on(program: &Program, nodes: &BTreeSet<Node>) -> bool {
 }
 
 /// The locations of an item.
-fn nodes(
-    program: &Program,
-    path: &[wherefore_program::EdgeRef],
-    sequence: &Sequence,
-    item: usize,
-) -> BTreeSet<Node> {
+fn nodes(program: &Program, path: &[EdgeRef], sequence: &Sequence, item: usize) -> BTreeSet<Node> {
     let positions = sequence.items[item].positions.iter();
     positions
         .map(|at| Node { procedure: path[*at].procedure, location: program.edge(path[*at]).from })

@@ -111,7 +111,10 @@ impl Lower<'_, '_> {
         let span = statement.span;
         self.head = None;
         match &statement.kind {
-            StatementKind::Empty => {}
+            // Nothing is done here, but runs come by: the statement has a place.
+            StatementKind::Empty => {
+                self.body.step(span, LocationKind::Statement, Operation::Skip);
+            }
             StatementKind::Expression(term) => {
                 if self.is_pure(term) {
                     // It does nothing, but it is a statement.
