@@ -256,13 +256,14 @@ fn suspects(explanation: &Explanation, neighbourhood: &Neighbourhood) -> Vec<Lin
 fn fault(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
     let Some(first) = explanation.neighbourhoods.first().filter(|first| !first.lines.is_empty()) else { return };
     paper.blank();
-    paper.prose("likely fault: ", Ink::Heading, &count(first.lines.len(), "line"), 2);
+    let text = format!("{}, with the suspicion of each", count(first.lines.len(), "line"));
+    paper.prose("likely fault: ", Ink::Heading, &text, 2);
     let lines = suspects(explanation, first);
     let row = |&line: &Line| {
-        let score = explanation.suspicion.get(&line).map(|score| format!("suspicion {score:.2}"));
+        let score = explanation.suspicion.get(&line).map(|score| format!("{score:.2}"));
         let repair = first.repairs.contains(&line).then(|| "a change here repairs".to_string());
         let note: Vec<String> = score.into_iter().chain(repair).collect();
-        (line.line.to_string(), sources.line(line), note.join(", "))
+        (line.line.to_string(), sources.line(line).trim_start(), note.join(", "))
     };
     for part in lines[..lines.len().min(MOST / 2)].chunk_by(|a, b| a.file == b.file) {
         if part[0].file != 0 {
