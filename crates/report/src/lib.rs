@@ -11,9 +11,12 @@
 //! 5. [`html`]: one page to look around in; [`mod@serve`] answers its questions.
 //! 6. [`dot`]: pictures.
 
+mod digest;
 pub mod json;
+pub mod sarif;
 mod source;
 pub mod terminal;
 
 pub use json::json;
+pub use sarif::sarif;
 pub use terminal::{TerminalOptions, short, terminal};
