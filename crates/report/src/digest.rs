@@ -17,9 +17,6 @@ pub(crate) fn sha256(text: &str) -> String {
 mod tests {
     #[test]
     fn the_empty_text_has_the_known_digest() {
-        assert_eq!(
-            super::sha256(""),
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-        );
+        assert_eq!(super::sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     }
 }

@@ -24,12 +24,16 @@ pub fn json(explanation: &Explanation) -> Value {
         let steps = run.slice.iter().filter_map(|&step| run.steps.get(step));
         out.insert("slice".into(), steps.map(|step| line(step.extent.line(), &sources)).collect());
         put_list(&mut out, "inputs", inputs(run, &sources));
-        put(&mut out, "replay", run.replay.as_ref().map(|replay| {
-            let mut out = Map::new();
-            out.insert("outcome".into(), replay.outcome.as_str().into());
-            put(&mut out, "why", replay.why.as_deref());
-            out
-        }));
+        put(
+            &mut out,
+            "replay",
+            run.replay.as_ref().map(|replay| {
+                let mut out = Map::new();
+                out.insert("outcome".into(), replay.outcome.as_str().into());
+                put(&mut out, "why", replay.why.as_deref());
+                out
+            }),
+        );
     }
     put_list(&mut out, "focus", explanation.focus.iter().map(|sequence| focus(sequence, &sources)).collect());
     put_list(&mut out, "reduced", reduced(explanation, &sources));

@@ -16,7 +16,9 @@ pub mod json;
 pub mod sarif;
 mod source;
 pub mod terminal;
+pub mod witness;
 
 pub use json::json;
 pub use sarif::sarif;
 pub use terminal::{TerminalOptions, short, terminal};
+pub use witness::{DataModel, Task, witness};

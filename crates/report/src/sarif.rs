@@ -8,13 +8,22 @@ use wherefore_explain::model::{Explanation, Extent, Line, Place, Run, Source, St
 use crate::digest::sha256;
 use crate::source::{Sources, is_sound, verdict_word};
 
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// What can fail: identifier, name, and what it means.
 const RULES: [(&str, &str, &str); 3] = [
     ("wherefore/assertion", "AssertionCanFail", "An assertion fails on some run."),
-    ("wherefore/error-label", "ErrorLabelReachable", "A label that stands for an error is reached on some run."),
-    ("wherefore/error-call", "ErrorCallReachable", "A procedure that stands for an error is called on some run."),
+    (
+        "wherefore/error-label",
+        "ErrorLabelReachable",
+        "A label that stands for an error is reached on some run.",
+    ),
+    (
+        "wherefore/error-call",
+        "ErrorCallReachable",
+        "A procedure that stands for an error is called on some run.",
+    ),
 ];
 
 /// An explanation as SARIF. A safe program has no results; an unknown verdict is a notification.
@@ -67,7 +76,9 @@ fn invocation(explanation: &Explanation) -> Value {
     let mut notes: Vec<Value> = Vec::new();
     if explanation.verdict == Verdict::Unknown {
         let reason = explanation.reason.as_deref().unwrap_or("no reason is known");
-        notes.push(json!({ "level": "warning", "message": message(&format!("The verdict is unknown: {reason}")) }));
+        notes.push(
+            json!({ "level": "warning", "message": message(&format!("The verdict is unknown: {reason}")) }),
+        );
     } else if let Some(reason) = &explanation.reason {
         notes.push(json!({ "level": "note", "message": message(reason) }));
     }
@@ -145,11 +156,13 @@ fn summary(explanation: &Explanation, sources: &Sources) -> String {
         _ => format!("{label} can be called here."),
     };
     if let Some(focus) = explanation.focus.first() {
-        let statements: Vec<&str> = focus.statements.iter().map(|statement| statement.text.as_str()).collect();
+        let statements: Vec<&str> =
+            focus.statements.iter().map(|statement| statement.text.as_str()).collect();
         if !statements.is_empty() {
             text += &format!(" The failure depends on: {}.", statements.join("; "));
         }
-        let assumptions: Vec<&str> = focus.assumptions.iter().map(|assumption| assumption.text.as_str()).collect();
+        let assumptions: Vec<&str> =
+            focus.assumptions.iter().map(|assumption| assumption.text.as_str()).collect();
         if !assumptions.is_empty() {
             text += &format!(" It needs: {}.", assumptions.join(" and "));
         }
@@ -171,7 +184,8 @@ fn thread_flow(run: &Run, sources: &Sources) -> Value {
             Some(holds) => format!("{}: {holds}", step.text),
             None => step.text.clone(),
         };
-        let mut location = json!({ "physicalLocation": physical(&step.extent, sources), "message": message(&text) });
+        let mut location =
+            json!({ "physicalLocation": physical(&step.extent, sources), "message": message(&text) });
         if !step.procedure.is_empty() {
             location["logicalLocations"] = json!([{ "name": step.procedure, "kind": "function" }]);
         }
@@ -192,15 +206,17 @@ fn thread_flow(run: &Run, sources: &Sources) -> Value {
 fn related(explanation: &Explanation, sources: &Sources) -> Vec<Value> {
     let faults = explanation.neighbourhoods.first().into_iter().flat_map(|first| {
         first.lines.iter().map(move |&line| {
-            let word = if first.repairs.contains(&line) { "Likely fault: a change here repairs" } else { "Likely fault" };
+            let word = if first.repairs.contains(&line) {
+                "Likely fault: a change here repairs"
+            } else {
+                "Likely fault"
+            };
             (whole_line(line, sources), word.to_string())
         })
     });
     let focus = explanation.focus.first().into_iter().flat_map(|focus| &focus.statements);
     let statements = focus.map(|at| (at.extent, format!("The failure depends on: {}", at.text)));
-    let location = |(position, (extent, text)): (usize, (Extent, String))| {
-        json!({ "id": position + 1, "physicalLocation": physical(&extent, sources), "message": message(&text) })
-    };
+    let location = |(position, (extent, text)): (usize, (Extent, String))| json!({ "id": position + 1, "physicalLocation": physical(&extent, sources), "message": message(&text) });
     faults.chain(statements).enumerate().map(location).collect()
 }
 
@@ -245,7 +261,9 @@ fn uri(name: &str) -> String {
     }
     for byte in name.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => out.push(byte as char),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(byte as char)
+            }
             b'\\' => out.push('/'),
             _ => out.push_str(&format!("%{byte:02X}")),
         }

@@ -49,7 +49,8 @@ pub(crate) fn verdict_word(verdict: Verdict) -> &'static str {
 
 /// The numbers of the lines that lie in a file, ascending, each once.
 pub(crate) fn lines_in(lines: &[Line], file: usize) -> Vec<u32> {
-    let numbers: BTreeSet<u32> = lines.iter().filter(|line| line.file == file).map(|line| line.line).collect();
+    let numbers: BTreeSet<u32> =
+        lines.iter().filter(|line| line.file == file).map(|line| line.line).collect();
     numbers.into_iter().collect()
 }
 

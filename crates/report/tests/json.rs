@@ -54,7 +54,10 @@ fn a_failure_is_told_in_full() {
     assert_eq!(value["verdict"], "unsafe");
     assert_eq!(value["error"], json!({ "file": "minmax.c", "line": 13, "kind": "assertion" }));
     let inside = json!([6, 7, 8, 9, 11, 12, 13]);
-    assert_eq!(value["projection"], json!({ "in": inside, "out": [10, 14], "confirmed": inside, "exact": true }));
+    assert_eq!(
+        value["projection"],
+        json!({ "in": inside, "out": [10, 14], "confirmed": inside, "exact": true })
+    );
     assert_eq!(value["slice"], json!([6, 7, 8, 11, 12, 13]));
     assert_eq!(value["trace"][4]["holds"], json!(false));
     assert_eq!(value["trace"][4]["matters"], json!(false));
@@ -84,7 +87,10 @@ fn a_failure_is_told_in_full() {
 fn what_has_no_value_is_left_out() {
     let value = wherefore_report::json(&common::safe());
     let keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(keys, ["assumptions", "invariants", "predicates", "projection", "reproduce", "stats", "verdict"]);
+    assert_eq!(
+        keys,
+        ["assumptions", "invariants", "predicates", "projection", "reproduce", "stats", "verdict"]
+    );
 }
 
 #[test]

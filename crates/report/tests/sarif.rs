@@ -9,7 +9,9 @@ use wherefore_report::sarif;
 #[test]
 fn every_log_keeps_to_the_schema_of_the_standard() {
     let Some(path) = std::env::var_os("WHEREFORE_SARIF_SCHEMA") else {
-        eprintln!("WHEREFORE_SARIF_SCHEMA is not set: SARIF is not checked against the schema of the standard");
+        eprintln!(
+            "WHEREFORE_SARIF_SCHEMA is not set: SARIF is not checked against the schema of the standard"
+        );
         return;
     };
     let text = std::fs::read_to_string(path).expect("the schema can be read");

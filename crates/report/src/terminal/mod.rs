@@ -3,7 +3,9 @@
 
 mod paper;
 
-use wherefore_explain::model::{Assumption, Explanation, Focus, InputValue, Line, Neighbourhood, Run, Verdict};
+use wherefore_explain::model::{
+    Assumption, Explanation, Focus, InputValue, Line, Neighbourhood, Run, Verdict,
+};
 
 use crate::source::{Sources, count, decision, files_of, is_sound, lines_in, ranges};
 use paper::{Ink, Paper};
@@ -123,7 +125,8 @@ fn location(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
     };
     paper.blank();
     let verb = if projection.exact { "lie" } else { "may lie" };
-    let text = format!("{inside} of {} lines with statements {verb} on failing runs{certainty}", inside + outside);
+    let text =
+        format!("{inside} of {} lines with statements {verb} on failing runs{certainty}", inside + outside);
     paper.prose("where: ", Ink::Heading, &text, 2);
     for place in places(&projection.inside, sources) {
         paper.prose("", Ink::Faint, &format!("  {}", shorten_ranges(&place)), 4);
@@ -131,7 +134,8 @@ fn location(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
     if outside > 0 {
         let share = 100 * outside / (inside + outside);
         let verb = if outside == 1 { "is" } else { "are" };
-        let text = format!("  {} ({share} %) {verb} cleared: no failing run goes there", count(outside, "line"));
+        let text =
+            format!("  {} ({share} %) {verb} cleared: no failing run goes there", count(outside, "line"));
         paper.prose("", Ink::Faint, &text, 4);
     }
 }
@@ -254,7 +258,9 @@ fn suspects(explanation: &Explanation, neighbourhood: &Neighbourhood) -> Vec<Lin
 }
 
 fn fault(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
-    let Some(first) = explanation.neighbourhoods.first().filter(|first| !first.lines.is_empty()) else { return };
+    let Some(first) = explanation.neighbourhoods.first().filter(|first| !first.lines.is_empty()) else {
+        return;
+    };
     paper.blank();
     let text = format!("{}, with the suspicion of each", count(first.lines.len(), "line"));
     paper.prose("likely fault: ", Ink::Heading, &text, 2);
@@ -311,7 +317,9 @@ fn proof(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
     if explanation.verdict == Verdict::Safe {
         let by = match stats.engine.as_deref() {
             Some("bounded") => "unrolling: every run ends within the bound".to_string(),
-            Some("cegar") => format!("abstraction refinement, {} refuted", count(stats.cycles, "counterexample")),
+            Some("cegar") => {
+                format!("abstraction refinement, {} refuted", count(stats.cycles, "counterexample"))
+            }
             Some("exact") => "exact search of all states".into(),
             Some(other) => other.into(),
             None => "an engine that is not named".into(),

@@ -102,10 +102,7 @@ pub fn min_max() -> Explanation {
         Run {
             steps,
             slice: vec![0, 1, 2, 5, 6, 7],
-            inputs: vec![
-                given("x", "3", input(6)),
-                given("y", "-7", input(7)),
-            ],
+            inputs: vec![given("x", "3", input(6)), given("y", "-7", input(7))],
             replay: None,
         }
     };
@@ -113,7 +110,10 @@ pub fn min_max() -> Explanation {
         steps,
         slice: vec![0, 1, 2, 5, 6, 7],
         inputs: vec![given("x", "1", input(6)), given("y", "0", input(7))],
-        replay: Some(Replay { outcome: "confirmed".into(), why: Some("the compiled program fails at minmax.c:13".into()) }),
+        replay: Some(Replay {
+            outcome: "confirmed".into(),
+            why: Some("the compiled program fails at minmax.c:13".into()),
+        }),
     };
     let statement = |line, part: &str, text: &str, step| Statement {
         extent: place(line, part),
@@ -276,7 +276,13 @@ pub fn safe() -> Explanation {
         ],
         assumptions: vec!["turnstile.c:7: the input function changes no memory of the program".into()],
         reproduce: Reproduce { command: "wherefore explain turnstile.c".into(), harness: None },
-        stats: Stats { locations: 14, engine: Some("cegar".into()), cycles: 3, seconds: 0.4, ..Default::default() },
+        stats: Stats {
+            locations: 14,
+            engine: Some("cegar".into()),
+            cycles: 3,
+            seconds: 0.4,
+            ..Default::default()
+        },
         ..Default::default()
     }
 }
@@ -330,7 +336,13 @@ pub fn two_files() -> Explanation {
         ..step(extent, text, pairs, holds)
     };
     let steps = vec![
-        step(driver(3, "__VERIFIER_nondet_int()"), "again = __VERIFIER_nondet_int()", 0, &[("held", "0")], None),
+        step(
+            driver(3, "__VERIFIER_nondet_int()"),
+            "again = __VERIFIER_nondet_int()",
+            0,
+            &[("held", "0")],
+            None,
+        ),
         step(driver(4, "take()"), "take()", 0, &[("again", "1"), ("held", "0")], None),
         step(lock(3, "held"), "if (held)", 1, &[("held", "0")], Some(false)),
         step(lock(5, "held = 1"), "held = 1", 1, &[("held", "0")], None),
@@ -405,9 +417,15 @@ pub fn two_files() -> Explanation {
                     point(6, "call", true),
                     point(7, "return", false),
                 ],
-                edges: [(0, 1, "again = input"), (1, 2, "take()"), (2, 3, "again"), (2, 4, "!again"), (3, 4, "take()")]
-                    .map(|(from, to, text)| (from, to, text.to_string()))
-                    .into(),
+                edges: [
+                    (0, 1, "again = input"),
+                    (1, 2, "take()"),
+                    (2, 3, "again"),
+                    (2, 4, "!again"),
+                    (3, 4, "take()"),
+                ]
+                .map(|(from, to, text)| (from, to, text.to_string()))
+                .into(),
                 calls: vec![1],
             },
             Procedure {
@@ -464,16 +482,15 @@ pub fn hostile() -> Explanation {
             label: Some("reach_error</script>".into()),
         }),
         sources: vec![Source { name: name.into(), text: HOSTILE.into() }],
-        projection: Projection {
-            inside: lines(&[2, 3]),
-            confirmed: lines(&[3]),
-            ..Default::default()
-        },
+        projection: Projection { inside: lines(&[2, 3]), confirmed: lines(&[3]), ..Default::default() },
         runs: vec![Run {
             steps,
             slice: vec![1, 2, 3],
             inputs: vec![given("</script>", "'\"\\", place(3, "é = 1"))],
-            replay: Some(Replay { outcome: "confirmed".into(), why: Some("<i>\u{1b}[31mred\u{1b}[0m</i>".into()) }),
+            replay: Some(Replay {
+                outcome: "confirmed".into(),
+                why: Some("<i>\u{1b}[31mred\u{1b}[0m</i>".into()),
+            }),
         }],
         through: [(at(3), 0)].into(),
         focus: vec![Focus {
@@ -484,7 +501,11 @@ pub fn hostile() -> Explanation {
                 procedure: "main".into(),
                 step: Some(1),
             }],
-            assumptions: vec![Assumption { text: "é < \"</script>\"".into(), line: at(3), unless_overflow: true }],
+            assumptions: vec![Assumption {
+                text: "é < \"</script>\"".into(),
+                line: at(3),
+                unless_overflow: true,
+            }],
             feasible: false,
             run: Some(0),
         }],
@@ -511,7 +532,11 @@ pub fn large(count: u32) -> Explanation {
         if line % 100 == 0 {
             text.push_str("    /* the next hundred transitions of the protocol */\n");
         } else {
-            text.push_str(&format!("    if (state == {line}) state = next_{}(state, {});\n", line % 37, line * 7));
+            text.push_str(&format!(
+                "    if (state == {line}) state = next_{}(state, {});\n",
+                line % 37,
+                line * 7
+            ));
         }
     }
     text.push_str("}\n");
@@ -549,7 +574,8 @@ pub fn large(count: u32) -> Explanation {
             through.entry(step.extent.line()).or_insert(position);
         }
     }
-    let points = inside.iter().take(300).map(|&line| point(line, "statement", line % 7 != 0)).collect::<Vec<_>>();
+    let points =
+        inside.iter().take(300).map(|&line| point(line, "statement", line % 7 != 0)).collect::<Vec<_>>();
     let mut edges: Vec<(usize, usize, String)> =
         (1..points.len()).map(|to| (to - 1, to, format!("state == {to}"))).collect();
     edges.extend((0..points.len() - 12).step_by(9).map(|from| (from, from + 11, "skip".into())));
