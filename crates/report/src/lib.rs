@@ -12,13 +12,18 @@
 //! 6. [`dot`]: pictures.
 
 mod digest;
+pub mod dot;
+pub mod html;
 pub mod json;
 pub mod sarif;
+pub mod serve;
 mod source;
 pub mod terminal;
 pub mod witness;
 
+pub use html::{PageOptions, page};
 pub use json::json;
 pub use sarif::sarif;
+pub use serve::{Question, serve};
 pub use terminal::{TerminalOptions, short, terminal};
 pub use witness::{DataModel, Task, witness};
