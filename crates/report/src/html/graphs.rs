@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use wherefore_explain::model::{Explanation, Point, Procedure};
 
-use super::drawing::{Layout, Spacing, layout};
+use super::drawing::{Spacing, layout};
 use super::escape::html;
 use crate::source::Sources;
 
@@ -31,7 +31,7 @@ pub(super) fn call_graph(explanation: &Explanation) -> Option<String> {
         .flat_map(|(from, procedure)| procedure.calls.iter().map(move |&to| (from, to)))
         .collect();
     let layout = layout(&sizes, &edges, Spacing { between: 18.0, layers: 34.0 })?;
-    let mut out = start(&layout, "call graph");
+    let mut out = start((0.0, layout.width), layout.height, "call graph");
     for bends in &layout.edges {
         path(&mut out, bends, "edge");
     }
@@ -84,13 +84,29 @@ fn automaton(procedure: &Procedure, sources: &Sources) -> Option<String> {
         labels.iter().map(|label| ((label.chars().count() as f64 * LETTER + 18.0).max(34.0), 22.0)).collect();
     let edges: Vec<(usize, usize)> = procedure.edges.iter().map(|edge| (edge.0, edge.1)).collect();
     let layout = layout(&sizes, &edges, Spacing { between: 70.0, layers: 34.0 })?;
-    let mut out = start(&layout, &format!("control flow of {}", procedure.name));
+    let mut leaving = vec![0_usize; procedure.points.len()];
+    for &(from, _) in &edges {
+        if let Some(count) = leaving.get_mut(from) {
+            *count += 1;
+        }
+    }
+    let texts: Vec<Label> = layout
+        .edges
+        .iter()
+        .zip(&procedure.edges)
+        .filter_map(|(bends, edge)| {
+            Label::new(bends, &edge.2, leaving.get(edge.0).is_some_and(|&count| count > 1))
+        })
+        .collect();
+    let left = texts.iter().map(|label| label.room().0).fold(0.0, f64::min);
+    let right = texts.iter().map(|label| label.room().1).fold(layout.width, f64::max);
+    let mut out = start((left, right), layout.height, &format!("control flow of {}", procedure.name));
     for (bends, edge) in layout.edges.iter().zip(&procedure.edges) {
         let end = |at: usize| procedure.points.get(at).is_some_and(|point| point.inside);
         path(&mut out, bends, if end(edge.0) && end(edge.1) { "edge in" } else { "edge" });
     }
-    for (bends, edge) in layout.edges.iter().zip(&procedure.edges) {
-        edge_label(&mut out, bends, &edge.2);
+    for label in &texts {
+        label.write(&mut out);
     }
     for (position, point) in procedure.points.iter().enumerate() {
         let is_error = point.kind == "error";
@@ -153,20 +169,21 @@ impl Node {
     }
 }
 
-fn start(layout: &Layout, title: &str) -> String {
-    let (width, height) = (layout.width + 2.0 * MARGIN, layout.height + 2.0 * MARGIN);
+/// The head of a picture between two columns.
+fn start((left, right): (f64, f64), height: f64, title: &str) -> String {
+    let (width, height) = (right - left + 2.0 * MARGIN, height + 2.0 * MARGIN);
     format!(
         "<svg class=\"graph\" role=\"group\" aria-label=\"{}\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"{:.0} {:.0} {width:.0} {height:.0}\">",
         html(title),
-        -MARGIN,
+        left - MARGIN,
         -MARGIN
     )
 }
 
 /// A smooth line through the bends; the arrow is the page's.
 fn path(out: &mut String, bends: &[(f64, f64)], class: &str) {
-    let [first, .., last] = bends else { return };
+    let [first, _, ..] = bends else { return };
     let _ =
         write!(out, "<path class=\"{class}\" marker-end=\"url(#arrow)\" d=\"M{:.0} {:.0}", first.0, first.1);
     for pair in bends.windows(2) {
@@ -178,25 +195,44 @@ fn path(out: &mut String, bends: &[(f64, f64)], class: &str) {
             let _ = write!(out, "C{:.0} {middle:.0} {:.0} {middle:.0} {:.0} {:.0}", from.0, to.0, to.0, to.1);
         }
     }
-    // A short straight end, so that the arrow points at the point.
-    let _ = write!(out, "L{:.0} {:.0}\"/>", last.0, last.1);
+    out.push_str("\"/>");
 }
 
-fn edge_label(out: &mut String, bends: &[(f64, f64)], text: &str) {
-    let [first, second, ..] = bends else { return };
-    if text.is_empty() {
-        return;
+/// The text of an edge, beside its first piece.
+struct Label<'a> {
+    text: &'a str,
+    x: f64,
+    y: f64,
+    is_left: bool,
+}
+
+impl<'a> Label<'a> {
+    /// Edges that part are labelled on their outer sides, edges that meet as well.
+    fn new(bends: &[(f64, f64)], text: &'a str, parts: bool) -> Option<Self> {
+        let [first, second, ..] = bends else { return None };
+        let (x, y) = ((first.0 + second.0) / 2.0, (first.1 + second.1) / 2.0 + 3.0);
+        let slope = second.0 - first.0;
+        let is_left = slope.abs() > 1.0 && (slope < 0.0) == parts;
+        (!text.is_empty()).then_some(Self { text, x: if is_left { x - 6.0 } else { x + 6.0 }, y, is_left })
     }
-    let (x, y) = ((first.0 + second.0) / 2.0, (first.1 + second.1) / 2.0 + 3.0);
-    let side = if second.0 < first.0 - 1.0 { ("end", x - 5.0) } else { ("start", x + 5.0) };
-    let _ = write!(
-        out,
-        "<text class=\"label\" text-anchor=\"{}\" x=\"{:.0}\" y=\"{y:.0}\"><title>{}</title>{}</text>",
-        side.0,
-        side.1,
-        html(text),
-        html(&shorten(text)),
-    );
+
+    /// From where to where it goes.
+    fn room(&self) -> (f64, f64) {
+        let width = shorten(self.text).chars().count() as f64 * LETTER;
+        if self.is_left { (self.x - width, self.x) } else { (self.x, self.x + width) }
+    }
+
+    fn write(&self, out: &mut String) {
+        let _ = write!(
+            out,
+            "<text class=\"label\" text-anchor=\"{}\" x=\"{:.0}\" y=\"{:.0}\"><title>{}</title>{}</text>",
+            if self.is_left { "end" } else { "start" },
+            self.x,
+            self.y,
+            html(self.text),
+            html(&shorten(self.text)),
+        );
+    }
 }
 
 fn shorten(text: &str) -> String {

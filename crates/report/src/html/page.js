@@ -30,7 +30,7 @@
     return { lines, rows: null };
   });
   const WORDS = new Set(("auto bool break case char const continue default do double else enum extern false float for goto if inline int long register "
-    + "return short signed sizeof static struct switch true typedef union unsigned void volatile while decl begin end fi od then skip assert "
+    + "return short signed sizeof static struct switch true typedef union unsigned void volatile while decl begin end fi od then skip "
     + "define module local").split(" "));
   const TOKEN = /\/\*[\s\S]*?(?:\*\/|$)|\/\/.*|"(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?|[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*|\d[\w.]*|^\s*#\s*\w+/g;
 
@@ -227,33 +227,56 @@
     if (!stops.length) return;
     state.position = Math.max(0, Math.min(stops.length - 1, position));
     mark(stops[state.position]);
-    showPanel();
+    if (!move(stops.length)) showPanel();
+  };
+  // The list that is shown; moving in it changes two of its rows only.
+  let shown = null;
+  const about = () => [state.tab, state.run, state.focus, state.hood, state.file].join(" ");
+  const move = (length) => {
+    if (!shown || shown.about !== about() || !shown.buttons.has(state.position)) return false;
+    if (shown.long && !(shown.buttons.has(Math.max(0, state.position - 20)) && shown.buttons.has(Math.min(length - 1, state.position + 20)))) return false;
+    const before = $("panel").querySelector(".steps [aria-current]");
+    if (before) before.removeAttribute("aria-current");
+    shown.buttons.get(state.position).setAttribute("aria-current", "step");
+    const bar = controls(length), old = $("panel").querySelector(".walk");
+    [...old.querySelectorAll("button")].forEach((button, index) => { button.disabled = bar.querySelectorAll("button")[index].disabled; });
+    $("where").textContent = bar.querySelector("#where").textContent;
+    center();
+    return true;
+  };
+  const center = () => {
+    const panel = $("panel"), item = panel.querySelector(".steps [aria-current]");
+    if (!item) return;
+    const box = panel.getBoundingClientRect(), at = item.getBoundingClientRect();
+    if (at.top < box.top + 56 || at.bottom > box.bottom - 12) panel.scrollTop += at.top - box.top - box.height / 2;
   };
 
   // --- The panel.
   const truth = (holds) => (holds === true ? make("span", { class: "yes" }, "true") : holds === false ? make("span", { class: "no" }, "false") : null);
   const controls = (length, more) => {
-    const button = (label, text, to, off) => make("button", { type: "button", "aria-label": label, title: label, disabled: off, onclick: () => go(to) }, text);
+    const button = (label, text, to, off) => make("button", { type: "button", "aria-label": label, title: label, disabled: off, onclick: () => go(to()) }, text);
     const at = state.position;
-    return make("div", { class: "walk" }, button("first step", "⇤", 0, at <= 0), button("step before", "←", at - 1, at <= 0),
-      button("next step", "→", at + 1, at >= length - 1), button("last step", "⇥", length - 1, at >= length - 1),
+    return make("div", { class: "walk" }, button("first step", "⇤", () => 0, at <= 0), button("step before", "←", () => state.position - 1, at <= 0),
+      button("next step", "→", () => state.position + 1, at >= length - 1), button("last step", "⇥", () => length - 1, at >= length - 1),
       make("span", { id: "where", "aria-live": "polite" }, at < 0 ? count(length, "step") : `step ${at + 1} of ${length}`), more);
   };
   const stepList = (stops, dim, className) => {
     // Long runs show a window around the current step.
     const around = Math.max(0, state.position);
     const [from, to] = stops.length > 1200 ? [Math.max(0, around - 250), Math.min(stops.length, around + 250)] : [0, stops.length];
-    const items = [];
+    const items = [], buttons = new Map();
     let procedure = null;
     if (from > 0) items.push(make("li", { class: "gap" }, `… ${from} steps before`));
     for (let index = from; index < to; index++) {
       const stop = stops[index];
       if (stop.procedure !== undefined && stop.procedure !== procedure && procedure !== null) items.push(make("li", { class: "proc", style: { "--depth": stop.depth || 0 } }, stop.procedure));
       procedure = stop.procedure;
-      items.push(make("li", {}, make("button", { type: "button", class: dim && dim(stop) ? "dim" : null, "aria-current": index === state.position ? "step" : null, onclick: () => go(index) },
-        make("b", {}, stop.at ? short(stop.at[0], stop.at[1]) : ""), make("span", { class: "t", style: { "--depth": stop.depth || 0 }, title: stop.text }, stop.text), stop.end || truth(stop.holds) || make("span"))));
+      buttons.set(index, make("button", { type: "button", class: dim && dim(stop) ? "dim" : null, "aria-current": index === state.position ? "step" : null, onclick: () => go(index) },
+        make("b", {}, stop.at ? short(stop.at[0], stop.at[1]) : ""), make("span", { class: "t", style: { "--depth": stop.depth || 0 }, title: stop.text }, stop.text), truth(stop.holds) || make("span")));
+      items.push(make("li", {}, buttons.get(index)));
     }
     if (to < stops.length) items.push(make("li", { class: "gap" }, `… ${stops.length - to} more steps`));
+    shown = { about: about(), buttons, long: stops.length > 1200 };
     return make("ol", { class: `steps ${className || ""}` }, items);
   };
   const runPicker = () => data.runs.length > 1 && make("select", { "aria-label": "Run", onchange: (event) => { state.run = Number(event.target.value); state.position = -1; clear(); go(0); } },
@@ -350,13 +373,20 @@
       ];
     },
   };
-  const faults = (hood, jumps) => make("ol", { class: "steps bars" }, hood.lines.map(([file, line], index) => {
-    const score = data.suspicion[key(file, line)];
-    const repairs = hood.repairs.some((repair) => repair[0] === file && repair[1] === line);
-    return make("li", {}, make("button", { type: "button", "aria-current": !jumps && index === state.position ? "step" : null, title: repairs ? "another value or decision here makes all runs pass that were tried" : null, onclick: () => { if (jumps) tab("neighbourhood"); go(index); } },
-      make("b", {}, short(file, line)), make("span", { class: "t" }, (sources[file] && sources[file].lines[line - 1] || "").trim()),
-      make("span", { class: "score" }, score !== undefined && [make("span", { class: "meter" }, make("i", { style: { width: `${Math.round(100 * score)}%` } })), score.toFixed(2)], repairs && make("span", { class: "no", title: "a change here repairs" }, "fix"))));
-  }));
+  // The lines of a neighbourhood as they are executed; in the overview, where a change repairs comes first, then what is suspicious.
+  const faults = (hood, jumps) => {
+    const score = (index) => data.suspicion[key(...hood.lines[index])];
+    const repairs = (index) => hood.repairs.some(([file, line]) => file === hood.lines[index][0] && line === hood.lines[index][1]);
+    const order = hood.lines.map((_, index) => index);
+    if (jumps) order.sort((a, b) => Number(repairs(b)) - Number(repairs(a)) || (score(b) || 0) - (score(a) || 0));
+    return make("ol", { class: "steps bars" }, order.map((index) => {
+      const [file, line] = hood.lines[index];
+      return make("li", {}, make("button", { type: "button", "aria-current": !jumps && index === state.position ? "step" : null, onclick: () => { if (jumps) { state.hood = 0; tab("neighbourhood"); } go(index); } },
+        make("b", {}, short(file, line)), make("span", { class: "t" }, (sources[file] && sources[file].lines[line - 1] || "").trim()),
+        make("span", { class: "score" }, repairs(index) && make("span", { class: "fix", title: "another value or decision here makes all runs pass that were tried" }, "repairs"),
+          score(index) !== undefined && [make("span", { class: "meter" }, make("i", { style: { width: `${Math.round(100 * score(index))}%` } })), score(index).toFixed(2)])));
+    }));
+  };
 
   const TABS = [["overview", "Overview"], ["run", "Run"], ["slice", "Slice"], ["focus", "Focus"], ["neighbourhood", "Neighbourhood"], ["graphs", "Graphs"]];
   const available = (id) => ({ overview: true, run: data.runs.length > 0, slice: data.runs.length > 0 && data.runs[state.run].slice.length > 0, focus: data.focus.length > 0, neighbourhood: data.neighbourhoods.length > 0, graphs: data.procedures.length > 0 })[id];
@@ -364,14 +394,11 @@
   const showPanel = () => {
     const panel = $("panel"), kept = document.activeElement && panel.contains(document.activeElement) ? [...panel.querySelectorAll("button, select")].indexOf(document.activeElement) : -1;
     const top = panel.scrollTop;
+    shown = null;
     panel.replaceChildren(...views[state.tab]().flat(Infinity).filter(Boolean));
     panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
     panel.scrollTop = top;
-    const item = panel.querySelector("[aria-current]");
-    if (item) {
-      const box = panel.getBoundingClientRect(), at = item.getBoundingClientRect();
-      if (at.top < box.top + 56 || at.bottom > box.bottom - 12) panel.scrollTop += at.top - box.top - box.height / 2;
-    }
+    center();
     if (kept >= 0) { const again = panel.querySelectorAll("button, select")[kept]; if (again && !again.disabled) again.focus({ preventScroll: true }); else panel.focus({ preventScroll: true }); }
     here();
   };
@@ -496,8 +523,10 @@
   };
   const drawView = () => {
     const box = $("scroll"), used = $("map").parentNode.used || 0, rows = (data.marks[state.file] || "").length * 21;
-    if (!rows || rows <= box.clientHeight) { $("view").hidden = true; return; }
-    $("view").hidden = false;
+    const fits = !rows || rows <= box.clientHeight;
+    $("map").style.visibility = fits ? "hidden" : "visible";
+    $("view").hidden = fits;
+    if (fits) return;
     $("view").style.top = `${(box.scrollTop / rows) * used}px`;
     $("view").style.height = `${Math.max(6, (box.clientHeight / rows) * used)}px`;
   };
