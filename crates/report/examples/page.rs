@@ -1,11 +1,13 @@
 //! Writes the pages of the fixtures: `cargo run -p wherefore-report --example page -- out.html` writes `out.html` for the failing
-//! program, and beside it `out-safe.html`, `out-large.html` (5,000 lines) and so on.
+//! program, and beside it `out-safe.html`, `out-large.html` (5,000 lines) and so on; `out-live.html` asks for its runs, and
+//! `out-live.json` is what it is to be told.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
 
 use std::path::Path;
 
+use wherefore_report::html::answer;
 use wherefore_report::{PageOptions, page};
 
 fn main() -> std::io::Result<()> {
@@ -17,5 +19,10 @@ fn main() -> std::io::Result<()> {
         std::fs::write(Path::new(&path), &text)?;
         println!("{path}: {} bytes", text.len());
     }
-    Ok(())
+    let told = common::min_max();
+    let mut asking = told.clone();
+    asking.runs.clear();
+    asking.through.clear();
+    std::fs::write(format!("{stem}-live.html"), page(&asking, &PageOptions { live: true }))?;
+    std::fs::write(format!("{stem}-live.json"), answer(&told, told.runs.first(), None))
 }

@@ -213,7 +213,9 @@ impl<'a> Label<'a> {
         let (x, y) = ((first.0 + second.0) / 2.0, (first.1 + second.1) / 2.0 + 3.0);
         let slope = second.0 - first.0;
         let is_left = slope.abs() > 1.0 && (slope < 0.0) == parts;
-        (!text.is_empty()).then_some(Self { text, x: if is_left { x - 6.0 } else { x + 6.0 }, y, is_left })
+        // A slanted edge comes closer to its text.
+        let gap = if slope.abs() > 1.0 { 11.0 } else { 6.0 };
+        (!text.is_empty()).then_some(Self { text, x: if is_left { x - gap } else { x + gap }, y, is_left })
     }
 
     /// From where to where it goes.

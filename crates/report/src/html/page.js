@@ -631,6 +631,7 @@
   const start = () => {
     $("verdict").textContent = { unsafe: "can fail", safe: "safe", unknown: "unknown" }[data.verdict];
     $("verdict").classList.add(data.verdict);
+    document.documentElement.dataset.verdict = data.verdict;
     $("name").textContent = data.file || "program";
     const error = data.error;
     $("sentence").textContent = data.verdict === "safe" ? "No run fails."

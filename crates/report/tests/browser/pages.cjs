@@ -53,6 +53,7 @@ const main = async () => {
       await picture(page, name);
       await page.close();
     }
+    await live(context, { complaints, currentLine });
     await large(await open("page-large"), { picture, currentLine });
     assert.deepEqual(complaints, [], "no page complains, asks anyone, or says anything");
   } finally {
@@ -177,6 +178,31 @@ const hostile = async (page, { picture }) => {
   check("values are text", (await page.locator("#values").innerText()).includes("</script>"));
   await page.locator("#tab-graphs").click();
   await picture(page, "hostile");
+  await page.close();
+};
+
+// A live page asks its server for a run through a line, once, and says so if there is none.
+const live = async (context, { complaints, currentLine }) => {
+  const page = await context.newPage();
+  page.on("pageerror", (error) => complaints.push(`live: ${error}`));
+  const asked = [];
+  await page.route("**/*", (route) => {
+    const url = new URL(route.request().url());
+    if (url.pathname === "/") return route.fulfill({ path: path.join(folder, "page-live.html"), contentType: "text/html" });
+    asked.push(url.pathname + url.search);
+    if (url.search.includes("line=9")) return route.fulfill({ json: { run: null, reason: "out of time" } });
+    return route.fulfill({ path: path.join(folder, "page-live.json"), contentType: "application/json" });
+  });
+  await page.goto("http://localhost:7777/");
+  await page.locator(".l").nth(8).click();
+  await page.waitForFunction(() => document.getElementById("line").innerText.includes("out of time"));
+  await page.locator(".l").nth(11).click();
+  await page.waitForSelector(".l[aria-current]");
+  check("the run is at the line", (await currentLine(page)) === "12");
+  await page.locator(".l").nth(11).click();
+  await page.locator(".l").nth(9).click();
+  const expected = ["/through?file=0&line=9", "/through?file=0&line=12"];
+  check("cleared lines are not asked for, and known ones once", JSON.stringify(asked) === JSON.stringify(expected));
   await page.close();
 };
 
