@@ -9,9 +9,13 @@
 //!    check of proofs.
 
 mod abstraction;
+mod beyond;
 mod blocks;
 mod certificate;
+mod conditions;
+mod layers;
 mod path;
+mod projection;
 mod words;
 
 use std::time::Instant;
@@ -32,6 +36,8 @@ use blocks::{Block, Blocks, NodeId};
 use certificate::{Certificate, Checked};
 use path::{Feasibility, Path};
 use words::in_words;
+
+pub use projection::{ProjectOptions, Projected, project};
 
 /// What refinement found.
 #[derive(Clone, Debug)]
@@ -267,7 +273,7 @@ impl<'a> Refinement<'a> {
         for node in 0..self.blocks.places.len() {
             let reached = contexts.of_top(d, &post.automaton, CONTROL, Symbol(node as u32));
             let stores = d.stores_of(&d.range_of(&reached));
-            invariants.push(self.formula(d, node, &stores));
+            invariants.push(self.formula(d, node, self.predicates[node].len(), &stores));
         }
         let certificate = Certificate { invariants };
         let checked = certificate.check(&mut self.machine.terms, &self.blocks, &self.initial, &self.budget);
@@ -279,10 +285,10 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// Truth values at a node as a formula.
-    fn formula(&mut self, d: &BddRelations, node: NodeId, stores: &Predicate) -> Term {
+    /// Truth values at a node as a formula, when so many predicates were tracked there.
+    fn formula(&mut self, d: &BddRelations, node: NodeId, tracked: usize, stores: &Predicate) -> Term {
         let of_bit: FxHashMap<usize, Term> =
-            self.predicates[node].iter().map(|(formula, bit)| (*bit, *formula)).collect();
+            self.predicates[node][..tracked].iter().map(|(formula, bit)| (*bit, *formula)).collect();
         let terms = &mut self.machine.terms;
         d.fold(stores, (Terms::FALSE, Terms::TRUE), &mut |bit, high, low| {
             // A bit that is not tracked here is 0.
