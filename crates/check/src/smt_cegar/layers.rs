@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use wherefore_domains::bdd::{BddRelations, Predicate};
+use wherefore_domains::bdd::{BddRelations, Predicate, Store};
 use wherefore_pushdown::{Relational, Rhs, Semiring, StopReason};
 use wherefore_smt::Budget;
 
@@ -209,6 +209,21 @@ impl<'d> Graph<'d> {
             (at, stores) = (arrow.to, made);
         }
         Some(path)
+    }
+
+    /// The stores of an abstract run along some blocks: one more than there are blocks.
+    pub fn stores_along(&self, path: &[usize]) -> Option<Vec<Store>> {
+        let mut reached = vec![self.start.1.clone()];
+        for block in path {
+            reached.push(self.image(self.arrow(*block)?, reached.last()?));
+        }
+        let mut stores = vec![self.d.pick_store(&reached.pop()?)?];
+        for block in path.iter().rev() {
+            let leading = self.origin(self.arrow(*block)?, &self.d.store(stores.last()?));
+            stores.push(self.d.pick_store(&self.meets(&leading, &reached.pop()?)?)?);
+        }
+        stores.reverse();
+        Some(stores)
     }
 
     /// The part of some truth values that is nearest to where a fixpoint began.

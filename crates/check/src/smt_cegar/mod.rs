@@ -16,6 +16,7 @@ mod conditions;
 mod layers;
 mod path;
 mod projection;
+mod sharpen;
 mod words;
 
 use std::time::Instant;
@@ -162,6 +163,8 @@ struct Refinement<'a> {
     relations: Relations,
     /// Per block (the last is the initial one): the numbers of predicates it was abstracted with, and the relation.
     known: Vec<Option<((usize, usize), Predicate)>>,
+    /// Per block, the steps that have not been shown to be impossible by themselves.
+    allowed: Vec<Predicate>,
     base: BddRelations,
     budget: Budget,
     cycles: usize,
@@ -197,6 +200,7 @@ impl<'a> Refinement<'a> {
             known: vec![None; blocks.blocks.len() + 1],
             relations: Relations::new(),
             bits: FxHashMap::default(),
+            allowed: vec![base.constant(true); blocks.blocks.len() + 1],
             machine,
             blocks,
             initial,
@@ -246,7 +250,8 @@ impl<'a> Refinement<'a> {
                 Ok(Some(Outcome::Unsafe { trace, path, target }))
             }
             Feasibility::Spurious(found) => {
-                let grown = self.track_all(found);
+                let grown =
+                    self.track_all(found) || self.sharpen(&program, &path).map_err(|reason| stop(&reason))?;
                 // Formulas that were cut short may rule out nothing.
                 if grown { Ok(None) } else { Err(StopReason::Steps) }
             }
@@ -380,11 +385,12 @@ impl<'a> Refinement<'a> {
         let counts = (before.len(), after.len());
         if let Some((with, relation)) = &self.known[at] {
             if *with == counts {
-                return Ok(relation.clone());
+                return Ok(bits.and(relation, &self.allowed[at]));
             }
         }
         let relation =
             self.relations.of_block(&mut self.machine.terms, bits, block, (before, after), &self.budget)?;
+        let relation = bits.and(&relation, &self.allowed[at]);
         self.known[at] = Some((counts, relation.clone()));
         Ok(relation)
     }

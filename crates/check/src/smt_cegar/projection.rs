@@ -330,7 +330,12 @@ impl Projection<'_> {
             Ok(Feasibility::Real(..)) => Ok(Examined::Open),
             Ok(Feasibility::Spurious(found)) => {
                 // Formulas that were cut short may rule out nothing.
-                if refinement.track_all(found) {
+                let sharper = refinement.track_all(found)
+                    || match refinement.sharpen(&last.program, &path) {
+                        Err(reason @ (Reason::Time | Reason::Cancelled)) => return Err(stop(&reason)),
+                        sharper => sharper.unwrap_or(false),
+                    };
+                if sharper {
                     refinement.cycles += 1;
                     Ok(Examined::RuledOut)
                 } else {
