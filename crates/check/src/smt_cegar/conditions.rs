@@ -4,21 +4,22 @@ use wherefore_domains::bdd::{BddRelations, Predicate};
 use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
 
 use super::abstraction::Tracked;
+use super::blocks::Block;
 use super::words::in_words;
 
 /// More alternatives than this are not listed: then nothing is said.
 const MOST: usize = 24;
 
-/// The conditions under which some truth values hold: a smallest sum of products, in which no condition follows from the others beside it.
-///
-/// An empty conjunction is no condition. So is what would be too long.
+/// Alternatives, each a conjunction. An empty one is no condition.
+pub(super) type Alternatives = Vec<Vec<Term>>;
+
+/// The conditions under which some truth values hold: a smallest sum of products. What would be too long is no condition.
 pub(super) fn of(
     terms: &mut Terms,
     d: &BddRelations,
     tracked: &[Tracked],
     stores: &Predicate,
-    budget: &Budget,
-) -> Vec<Vec<String>> {
+) -> Alternatives {
     // Bits that are not tracked here are 0, which says nothing.
     let others: Vec<usize> =
         (0..d.variable_count()).filter(|bit| !tracked.iter().any(|(_, known)| known == bit)).collect();
@@ -26,7 +27,6 @@ pub(super) fn of(
     if cubes.len() > MOST {
         return vec![Vec::new()];
     }
-    let mut solver = BitBlaster::new();
     let mut all = Vec::new();
     for cube in cubes {
         let mut literals: Vec<Term> = Vec::new();
@@ -37,6 +37,38 @@ pub(super) fn of(
                 None => {}
             }
         }
+        all.push(literals);
+    }
+    all
+}
+
+/// Conditions behind a block as conditions before it. What depends on a value from outside is left out: some value will do.
+pub(super) fn before(terms: &mut Terms, block: &Block, behind: &Alternatives) -> Alternatives {
+    let mut all = Vec::new();
+    for alternative in behind {
+        let mut literals = block.guards.clone();
+        literals.extend(alternative.iter().map(|literal| block.before(terms, *literal)));
+        literals.retain(|literal| {
+            let known = terms.variables(*literal);
+            *literal != Terms::TRUE && !known.iter().any(|variable| block.inputs.contains(variable))
+        });
+        literals.dedup();
+        if !literals.contains(&Terms::FALSE) {
+            all.push(literals);
+        }
+    }
+    all
+}
+
+/// Conditions in words; none that follows from the others beside it.
+pub(super) fn in_source_words(
+    terms: &mut Terms,
+    alternatives: Alternatives,
+    budget: &Budget,
+) -> Vec<Vec<String>> {
+    let mut solver = BitBlaster::new();
+    let mut all = Vec::new();
+    for mut literals in alternatives {
         without_the_implied(terms, &mut solver, &mut literals, budget);
         all.push(literals.into_iter().map(|literal| in_words(terms, literal)).collect());
     }

@@ -170,6 +170,12 @@ impl<'d> Graph<'d> {
         }
     }
 
+    /// The truth values with which runs that go on to a goal come out of a block.
+    pub fn behind(&self, forwards: &Layers, backwards: &Layers, block: usize) -> Option<Predicate> {
+        let arrow = self.arrow(block)?;
+        self.meets(&self.image(arrow, &forwards.all[arrow.from]), &backwards.all[arrow.to])
+    }
+
     fn arrow(&self, block: usize) -> Option<&Arrow> {
         let at = self.arrows.binary_search_by_key(&block, |arrow| arrow.block).ok()?;
         Some(&self.arrows[at])

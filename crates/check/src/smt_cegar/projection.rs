@@ -43,8 +43,8 @@ pub struct Projected {
     pub confirmed: BTreeMap<Node, usize>,
     /// Failing runs: those given as seeds, then those found here.
     pub runs: Vec<Failure>,
-    /// For locations inside where blocks start or end: under which conditions the abstract program comes there and goes on to fail. Several
-    /// alternatives, each a conjunction; an empty one is no condition.
+    /// For locations inside: the conditions under which the abstract program is there and goes on to fail. Several alternatives, each a
+    /// conjunction; an empty one is no condition. A failing run satisfies one of them wherever it is, as far as calls are inlined.
     pub stores: BTreeMap<Node, Vec<Vec<String>>>,
     /// What the abstraction tracks where, in the solver's words.
     pub tracked: Vec<(Node, Vec<String>)>,
@@ -409,18 +409,37 @@ impl Projection<'_> {
         }
     }
 
-    /// The conditions at the nodes inside, those of several places of a location together.
+    /// The conditions at the locations inside, those of several places of a location together; as many as the time is enough for.
     fn stores(&mut self, last: &Snapshot) -> BTreeMap<Node, Vec<Vec<String>>> {
+        let Refinement { machine, blocks, predicates, budget, .. } = &mut self.refinement;
         let d = &last.program.bits;
-        let refinement = &mut self.refinement;
+        let graph = Graph::new(&last.program, blocks.places.len(), blocks.start);
+        let tracked = |node: NodeId| &predicates[node][..last.tracked[node]];
         let mut stores: BTreeMap<Node, Vec<Vec<String>>> = BTreeMap::new();
-        for element in &last.inside {
-            let Element::Node(node) = *element else { continue };
-            let here = d.and(last.forwards.of(node), last.backwards.of(node));
-            let tracked = &refinement.predicates[node][..last.tracked[node]];
-            let words = conditions::of(&mut refinement.machine.terms, d, tracked, &here, &refinement.budget);
-            let node = refinement.machine.flat.node(refinement.blocks.places[node]);
-            stores.entry(node).or_default().extend(words);
+        for element in last.inside.iter().take_while(|_| budget.look().is_ok()) {
+            let mut add = |machine: &mut Machine<'_>, place, found| {
+                let words = conditions::in_source_words(&mut machine.terms, found, budget);
+                stores.entry(machine.flat.node(place)).or_default().extend(words);
+            };
+            match *element {
+                Element::Node(node) => {
+                    let here = d.and(last.forwards.of(node), last.backwards.of(node));
+                    let found = conditions::of(&mut machine.terms, d, tracked(node), &here);
+                    add(machine, blocks.places[node], found);
+                }
+                Element::Block(at) if blocks.blocks[at].edges.len() > 1 => {
+                    let Some(here) = graph.behind(&last.forwards, &last.backwards, at) else { continue };
+                    let to = blocks.blocks[at].to;
+                    let behind = conditions::of(&mut machine.terms, d, tracked(to), &here);
+                    for first in 1..blocks.blocks[at].edges.len() {
+                        let rest = blocks.rest(machine, at, first);
+                        let found = conditions::before(&mut machine.terms, &rest, &behind);
+                        let place = machine.flat.edges[blocks.blocks[at].edges[first] as usize].from;
+                        add(machine, place, found);
+                    }
+                }
+                Element::Block(_) => {}
+            }
         }
         stores.values_mut().for_each(conditions::shorten);
         stores
