@@ -8,7 +8,8 @@
 //!
 //! 3. [`interpolants`]: interpolants of formulas and of DAGs of counterexamples. [`cegar`]: abstraction refinement by them.
 //! 4. For C, whose data are too large for diagrams: [`bounded`], [`smt_cegar`], over `symbolic` (programs as formulas);
-//!    [`decide_unbounded`] asks both.
+//!    [`decide_unbounded`] asks both. [`smt_cegar::project`]: which locations lie on failing runs; [`through()`]: a failing run
+//!    through some of them; [`project_unbounded`]: both together.
 //! 5. [`harness`]: failing runs of C programs, by the compiled program.
 //! 6. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many failing runs.
 //! 7. [`decide()`], [`race`]: one question to any of these, or to several at once.
@@ -26,12 +27,16 @@ pub mod exact;
 pub mod harness;
 pub mod interpolants;
 mod path_terms;
+mod projected;
 pub mod smt_cegar;
 mod symbolic;
+mod through;
 mod unbounded;
 mod verdict;
 
 pub use decide::{Decision, Way, decide, race};
 pub use path_terms::{PathTerms, Unknown};
+pub use projected::project_unbounded;
+pub use through::{Through, through};
 pub use unbounded::{Decided, Engine, Failure, decide_unbounded};
 pub use verdict::{CheckError, Verdict};

@@ -7,7 +7,8 @@ use wherefore_check::bounded::{self, Bounded};
 use wherefore_check::cegar::{Cegar, CegarOptions, Stopping};
 use wherefore_check::exact::{CheckOptions, Checker, Detail, Search, Verdict};
 use wherefore_check::interpolants::Heuristic;
-use wherefore_check::smt_cegar::{self, Outcome as Refined};
+use wherefore_check::smt_cegar::{self, Outcome as Refined, ProjectOptions, project};
+use wherefore_check::{Through, through};
 use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, Var, explore};
 
 /// A random expression over these variables.
@@ -194,6 +195,61 @@ proptest! {
                 prop_assert_eq!(trace.last().node(), Some(targets[target].node));
             }
             Refined::Unknown(_) => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, max_shrink_iters: 2_000, ..ProptestConfig::default() })]
+
+    /// Projections by refinement enclose the exact one, also where recursion is deeper than what is inlined.
+    #[test]
+    fn projections_for_large_data_enclose_the_exact_one(text in program()) {
+        let program = parse(&text);
+        prop_assume!(program.procedures.iter().all(|procedure| procedure.invariant.is_none()));
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
+        let exact = checker.projection(Detail::Locations).unwrap();
+        let limits = wherefore_pushdown::Limits { time: Some(Duration::from_secs(3)), ..Default::default() };
+        let found = project(&program, &targets, &ProjectOptions::default(), &limits, &mut |_| {});
+        for node in program.nodes() {
+            let fails = exact.contains(node);
+            prop_assert!(!fails || found.inside.contains(&node), "{:?} is outside in\n{}", node, text);
+            prop_assert!(fails || !found.confirmed.contains_key(&node), "{:?} is confirmed in\n{}", node, text);
+        }
+        for run in &found.runs {
+            prop_assert_eq!(program.replay(&run.trace), Ok(()), "{}", text);
+        }
+        match found.verdict {
+            Verdict::Unknown(_) => {}
+            verdict => prop_assert_eq!(verdict, checker.verdict(), "{}", text),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 15, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    /// A failing run through a location is found by instrumentation if the exact projection has it, and is a run of the program.
+    #[test]
+    fn runs_through_locations_agree_with_the_exact_projection(text in program()) {
+        let program = parse(&text);
+        prop_assume!(program.procedures.iter().all(|procedure| procedure.invariant.is_none()));
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
+        let exact = checker.projection(Detail::Locations).unwrap();
+        let limits = wherefore_pushdown::Limits { time: Some(Duration::from_millis(500)), ..Default::default() };
+        for node in program.nodes() {
+            match through(&program, &targets, &[node], &limits) {
+                Through::Run(run) => {
+                    prop_assert!(exact.contains(node), "{:?} of\n{}", node, text);
+                    prop_assert_eq!(program.replay(&run.trace), Ok(()), "{:?} of\n{}", node, text);
+                    prop_assert!(run.trace.states().any(|state| state.node() == Some(node)));
+                    prop_assert_eq!(run.trace.last().node(), Some(targets[run.target].node));
+                }
+                Through::None { .. } => prop_assert!(!exact.contains(node), "{:?} of\n{}", node, text),
+                Through::Unknown(_) => {}
+            }
         }
     }
 }

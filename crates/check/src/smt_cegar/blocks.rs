@@ -38,6 +38,8 @@ pub(super) struct Blocks {
     pub cuts: Vec<NodeId>,
     /// The term of each variable that has been read so far, by its number.
     names: FxHashMap<u32, Term>,
+    /// The store in which every variable is the term of its name.
+    before: Store,
 }
 
 impl Blocks {
@@ -72,6 +74,7 @@ impl Blocks {
             cuts: flat.cuts.iter().filter_map(|place| number.get(place).copied()).collect(),
             blocks: Vec::new(),
             names: FxHashMap::default(),
+            before: Store::new(0),
             places,
         };
         made.cuts.sort_unstable();
@@ -89,9 +92,9 @@ impl Blocks {
                 chains.push(((from, number[&at]), edges));
             }
         }
-        let before = made.symbolic_store(machine);
+        made.before = made.symbolic_store(machine);
         for (ends, edges) in chains {
-            let block = made.block(machine, &before, ends, edges);
+            let block = made.block(machine, ends, edges);
             if !block.guards.contains(&Terms::FALSE) {
                 made.blocks.push(block);
             }
@@ -127,14 +130,14 @@ impl Blocks {
         store
     }
 
-    fn block(
-        &self,
-        machine: &mut Machine<'_>,
-        before: &Store,
-        (from, to): (NodeId, NodeId),
-        edges: Vec<u32>,
-    ) -> Block {
-        let mut store = before.clone();
+    /// What a block does after its first edges.
+    pub fn rest(&self, machine: &mut Machine<'_>, block: usize, first: usize) -> Block {
+        let block = &self.blocks[block];
+        self.block(machine, (block.from, block.to), block.edges[first..].to_vec())
+    }
+
+    fn block(&self, machine: &mut Machine<'_>, (from, to): (NodeId, NodeId), edges: Vec<u32>) -> Block {
+        let mut store = self.before.clone();
         let mut guard = Terms::TRUE;
         for (at, edge) in edges.iter().enumerate() {
             machine.name_prefix(format!("in{}.{at}", edges[0]));

@@ -7,6 +7,7 @@
 use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
 
 use super::blocks::{Block, Blocks, NodeId};
+use super::layers::Element;
 
 /// An invariant for each node.
 pub(super) struct Certificate {
@@ -42,6 +43,63 @@ impl Certificate {
             let leaves = terms.not(after);
             let mut question = block.guards.clone();
             question.extend([before, leaves]);
+            match solver.check(terms, &question, budget) {
+                Outcome::Unsat(_) => {}
+                Outcome::Sat(_) => return Checked::Broken,
+                Outcome::Unknown(_) => return Checked::Unknown,
+            }
+        }
+        Checked::Proof
+    }
+}
+
+/// For each node, what is reached, and what of that leads to an error or a cut: the proof of an error projection.
+///
+/// `reached` holds at the start and is kept by every block. `leading` holds of what is reached at errors and cuts, and before a block if it holds behind
+/// it. So a failing run satisfies both everywhere: a node where they contradict each other is on no failing run, and neither is a block that leads
+/// from what is reached to nothing that leads on.
+pub(super) struct Separation {
+    pub reached: Vec<Term>,
+    pub leading: Vec<Term>,
+}
+
+impl Separation {
+    /// Checks that everything is outside that is not said to be inside.
+    pub fn check(
+        &self,
+        terms: &mut Terms,
+        blocks: &Blocks,
+        initial: &Block,
+        is_inside: impl Fn(Element) -> bool,
+        budget: &Budget,
+    ) -> Checked {
+        let mut solver = BitBlaster::new();
+        // Formulas that must not hold together.
+        let mut contradictions: Vec<Vec<Term>> = Vec::new();
+        let after = initial.before(terms, self.reached[blocks.start]);
+        contradictions.push([initial.guards.clone(), vec![terms.not(after)]].concat());
+        for goal in blocks.errors.keys().chain(&blocks.cuts) {
+            let leads = terms.not(self.leading[*goal]);
+            contradictions.push(vec![self.reached[*goal], leads]);
+        }
+        for node in (0..blocks.places.len()).filter(|node| !is_inside(Element::Node(*node))) {
+            contradictions.push(vec![self.reached[node], self.leading[node]]);
+        }
+        for (at, block) in blocks.blocks.iter().enumerate() {
+            let taken = [block.guards.clone(), vec![self.reached[block.from]]].concat();
+            let reached = block.before(terms, self.reached[block.to]);
+            contradictions.push([taken.clone(), vec![terms.not(reached)]].concat());
+            let leading = block.before(terms, self.leading[block.to]);
+            let mut leads_on = [taken, vec![leading]].concat();
+            if is_inside(Element::Block(at)) {
+                leads_on.push(terms.not(self.leading[block.from]));
+            }
+            contradictions.push(leads_on);
+        }
+        for question in contradictions {
+            if question.contains(&Terms::FALSE) {
+                continue;
+            }
             match solver.check(terms, &question, budget) {
                 Outcome::Unsat(_) => {}
                 Outcome::Sat(_) => return Checked::Broken,

@@ -9,9 +9,15 @@
 //!    check of proofs.
 
 mod abstraction;
+mod beyond;
 mod blocks;
 mod certificate;
+mod conditions;
+mod layers;
 mod path;
+mod projection;
+mod sharpen;
+mod words;
 
 use std::time::Instant;
 
@@ -22,13 +28,17 @@ use wherefore_pushdown::{
     Automaton, Configuration, Limits, Method, Options, Order, Reading, Recording, Relational, Rhs, RuleId,
     Saturated, Semiring, State, StopReason, Symbol, System, solve,
 };
-use wherefore_smt::{Budget, Reason, Term, Terms};
+use wherefore_smt::{Budget, Model, Reason, Term, Terms};
 
-use crate::symbolic::{Flat, Machine, run};
+use crate::symbolic::{Flat, Machine, Store, run};
+use crate::unbounded::Failure;
 use abstraction::{Relations, Tracked};
 use blocks::{Block, Blocks, NodeId};
 use certificate::{Certificate, Checked};
 use path::{Feasibility, Path};
+use words::in_words;
+
+pub use projection::{ProjectOptions, Projected, project};
 
 /// What refinement found.
 #[derive(Clone, Debug)]
@@ -153,6 +163,8 @@ struct Refinement<'a> {
     relations: Relations,
     /// Per block (the last is the initial one): the numbers of predicates it was abstracted with, and the relation.
     known: Vec<Option<((usize, usize), Predicate)>>,
+    /// Per block, the steps that have not been shown to be impossible by themselves.
+    allowed: Vec<Predicate>,
     base: BddRelations,
     budget: Budget,
     cycles: usize,
@@ -188,6 +200,7 @@ impl<'a> Refinement<'a> {
             known: vec![None; blocks.blocks.len() + 1],
             relations: Relations::new(),
             bits: FxHashMap::default(),
+            allowed: vec![base.constant(true); blocks.blocks.len() + 1],
             machine,
             blocks,
             initial,
@@ -233,26 +246,28 @@ impl<'a> Refinement<'a> {
         let examined = Path { blocks: &self.blocks, path: &path };
         match examined.examine(&mut self.machine, &self.budget).map_err(|reason| stop(&reason))? {
             Feasibility::Real(stores, model) => {
-                let edges: Vec<u32> =
-                    path.iter().flat_map(|block| self.blocks.blocks[*block].edges.iter().copied()).collect();
-                let stores: Vec<_> = stores.iter().collect();
-                let trace = run::trace(&self.machine.flat, &self.machine.terms, &model, &edges, &stores);
-                let last = path.last().map_or(self.blocks.start, |block| self.blocks.blocks[*block].to);
-                let path = edges.iter().map(|edge| self.machine.flat.edges[*edge as usize].edge).collect();
-                let target = self.blocks.errors[&last];
+                let Failure { trace, path, target } = self.failure(&path, &stores, &model);
                 Ok(Some(Outcome::Unsafe { trace, path, target }))
             }
             Feasibility::Spurious(found) => {
-                let mut grown = false;
-                for (node, formulas) in found {
-                    for formula in formulas {
-                        grown |= self.track(node, formula);
-                    }
-                }
+                let grown =
+                    self.track_all(found) || self.sharpen(&program, &path).map_err(|reason| stop(&reason))?;
                 // Formulas that were cut short may rule out nothing.
                 if grown { Ok(None) } else { Err(StopReason::Steps) }
             }
         }
+    }
+
+    /// The run along some blocks that a model of the solver makes.
+    fn failure(&self, path: &[usize], stores: &[Store], model: &Model) -> Failure {
+        let blocks = &self.blocks;
+        let edges: Vec<u32> =
+            path.iter().flat_map(|block| blocks.blocks[*block].edges.iter().copied()).collect();
+        let stores: Vec<_> = stores.iter().collect();
+        let trace = run::trace(&self.machine.flat, &self.machine.terms, model, &edges, &stores);
+        let last = path.last().map_or(blocks.start, |block| blocks.blocks[*block].to);
+        let path = edges.iter().map(|edge| self.machine.flat.edges[*edge as usize].edge).collect();
+        Failure { trace, path, target: blocks.errors[&last] }
     }
 
     /// Safe, if the reachable truth values are an invariant that a separate check accepts.
@@ -263,13 +278,7 @@ impl<'a> Refinement<'a> {
         for node in 0..self.blocks.places.len() {
             let reached = contexts.of_top(d, &post.automaton, CONTROL, Symbol(node as u32));
             let stores = d.stores_of(&d.range_of(&reached));
-            let of_bit: FxHashMap<usize, Term> =
-                self.predicates[node].iter().map(|(formula, bit)| (*bit, *formula)).collect();
-            let terms = &mut self.machine.terms;
-            invariants.push(d.fold(&stores, (Terms::FALSE, Terms::TRUE), &mut |bit, high, low| {
-                // A bit that is not tracked here is 0.
-                of_bit.get(&bit).map_or(low, |formula| terms.ite(*formula, high, low))
-            }));
+            invariants.push(self.formula(d, node, self.predicates[node].len(), &stores));
         }
         let certificate = Certificate { invariants };
         let checked = certificate.check(&mut self.machine.terms, &self.blocks, &self.initial, &self.budget);
@@ -279,6 +288,28 @@ impl<'a> Refinement<'a> {
             Checked::Unknown => Err(StopReason::Time),
             Checked::Broken => panic!("the invariant of a proof is not inductive"),
         }
+    }
+
+    /// Truth values at a node as a formula, when so many predicates were tracked there.
+    fn formula(&mut self, d: &BddRelations, node: NodeId, tracked: usize, stores: &Predicate) -> Term {
+        let of_bit: FxHashMap<usize, Term> =
+            self.predicates[node][..tracked].iter().map(|(formula, bit)| (*bit, *formula)).collect();
+        let terms = &mut self.machine.terms;
+        d.fold(stores, (Terms::FALSE, Terms::TRUE), &mut |bit, high, low| {
+            // A bit that is not tracked here is 0.
+            of_bit.get(&bit).map_or(low, |formula| terms.ite(*formula, high, low))
+        })
+    }
+
+    /// Tracks formulas at nodes; whether one of them is new.
+    fn track_all(&mut self, found: Vec<(NodeId, Vec<Term>)>) -> bool {
+        let mut grown = false;
+        for (node, formulas) in found {
+            for formula in formulas {
+                grown |= self.track(node, formula);
+            }
+        }
+        grown
     }
 
     fn track(&mut self, node: NodeId, formula: Term) -> bool {
@@ -354,11 +385,12 @@ impl<'a> Refinement<'a> {
         let counts = (before.len(), after.len());
         if let Some((with, relation)) = &self.known[at] {
             if *with == counts {
-                return Ok(relation.clone());
+                return Ok(bits.and(relation, &self.allowed[at]));
             }
         }
         let relation =
             self.relations.of_block(&mut self.machine.terms, bits, block, (before, after), &self.budget)?;
+        let relation = bits.and(&relation, &self.allowed[at]);
         self.known[at] = Some((counts, relation.clone()));
         Ok(relation)
     }
@@ -445,56 +477,23 @@ impl<'a> Refinement<'a> {
     fn answer(&self, outcome: Outcome) -> Answer {
         let total = self.predicates.iter().map(Vec::len).sum();
         let most = self.predicates.iter().map(Vec::len).max().unwrap_or(0);
-        let tracked = self.blocks.places.iter().zip(&self.predicates).filter(|(_, list)| !list.is_empty());
         let terms = &self.machine.terms;
-        let tracked = tracked
-            .map(|(place, list)| {
-                let words = list.iter().map(|(formula, _)| in_words(terms, *formula)).collect();
-                (self.machine.flat.node(*place), words)
-            })
-            .collect();
         let invariants = self.blocks.places.iter().zip(&self.invariants);
         let invariants = invariants
             .map(|(place, formula)| (self.machine.flat.node(*place), in_words(terms, *formula)))
             .collect();
+        let tracked = self.tracked();
         Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants }
     }
-}
 
-/// Formulas that would be longer than this, written out, are not.
-const MOST_PARTS: u64 = 400;
-
-/// How many parts a formula has when it is written out, with what it shares repeated.
-fn parts(terms: &Terms, formula: Term, known: &mut FxHashMap<Term, u64>) -> u64 {
-    if let Some(known) = known.get(&formula) {
-        return *known;
+    /// What is tracked where.
+    fn tracked(&self) -> Vec<(Node, Vec<String>)> {
+        let tracked = self.blocks.places.iter().zip(&self.predicates).filter(|(_, list)| !list.is_empty());
+        let terms = &self.machine.terms;
+        let of_place = |(place, list): (&u32, &Vec<Tracked>)| {
+            let words = list.iter().map(|(formula, _)| in_words(terms, *formula)).collect();
+            (self.machine.flat.node(*place), words)
+        };
+        tracked.map(of_place).collect()
     }
-    let mut children = Vec::new();
-    terms.for_each_child(formula, |child| children.push(child));
-    let count = children.into_iter().fold(1_u64, |sum, child| sum.saturating_add(parts(terms, child, known)));
-    known.insert(formula, count);
-    count
-}
-
-/// A formula with the names of the source: numbers of variables and of frames are left out.
-fn in_words(terms: &Terms, formula: Term) -> String {
-    let count = parts(terms, formula, &mut FxHashMap::default());
-    if count > MOST_PARTS {
-        return format!("a formula of {} parts", terms.size(formula));
-    }
-    let shown = terms.display(formula).to_string();
-    let mut words = String::with_capacity(shown.len());
-    let mut rest = shown.chars().peekable();
-    while let Some(letter) = rest.next() {
-        let numbered = matches!(letter, '!' | '#') && rest.peek().is_some_and(char::is_ascii_digit);
-        let after_name = words.ends_with(|last: char| last.is_alphanumeric() || last == '_');
-        if numbered && after_name {
-            while rest.peek().is_some_and(char::is_ascii_digit) {
-                rest.next();
-            }
-        } else {
-            words.push(letter);
-        }
-    }
-    words
 }

@@ -58,10 +58,17 @@ impl Path<'_> {
         let terms = &mut machine.terms;
         let mut solver = BitBlaster::new();
         let all: Vec<Term> = guards.iter().map(|(_, guard)| *guard).collect();
-        let core = match solver.check(terms, &all, budget) {
+        // One question first: a satisfiability solver is slower with many assumptions than with one, at times very much so.
+        let whole = terms.all(&all);
+        match solver.check(terms, &[whole], budget) {
             Outcome::Sat(model) => return Ok(Feasibility::Real(edge_stores, model)),
             Outcome::Unknown(reason) => return Err(reason),
+            Outcome::Unsat(_) => {}
+        }
+        let core = match solver.check(terms, &all, &few(budget)) {
             Outcome::Unsat(core) => minimise_core(&mut solver, terms, &core, &few(budget)),
+            // All of them, if the solver does not soon say which.
+            _ => all,
         };
         let relevant: Vec<usize> =
             guards.iter().filter(|(_, guard)| core.contains(guard)).map(|(step, _)| *step).collect();
@@ -193,7 +200,8 @@ impl Interpolation<'_, '_> {
             assumptions.truncate(1);
         }
         assumptions.push(not);
-        match solver.check(terms, &assumptions, self.budget) {
+        let whole = terms.all(&assumptions);
+        match solver.check(terms, &[whole], self.budget) {
             Outcome::Unsat(_) => Ok(true),
             Outcome::Sat(_) => Ok(false),
             Outcome::Unknown(reason) => Err(reason),
