@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use wherefore_check::smt_cegar::{ProjectOptions, project};
 use wherefore_check::{Decided, Failure};
 use wherefore_program::{
     CallGraph, EdgeRef, ErrorKind, ErrorSite, LocationKind, Node, Operation, PathSlicer, ProcedureId,
@@ -54,6 +55,15 @@ pub struct Lines {
     pub incomplete: Option<String>,
 }
 
+/// Whether conditions and predicates at lines are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conditions {
+    /// As many as the time allows.
+    Wanted,
+    /// Only the lines.
+    Unwanted,
+}
+
 impl Subject<'_> {
     /// The locations that are shown: those of the source.
     fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
@@ -65,8 +75,8 @@ impl Subject<'_> {
     }
 
     /// The projection by runs alone, as far as the time goes: everything that may be executed is inside, unless no run was missed.
-    pub fn cover(&self, first: Failure) -> Lines {
-        let until = Instant::now() + self.time;
+    pub fn cover(&self, first: Failure, time: Duration) -> Lines {
+        let until = Instant::now() + time;
         let mut cover = Cover::default();
         cover.add(first);
         let found = wherefore_check::bounded::in_deep_thread(|| {
@@ -78,6 +88,30 @@ impl Subject<'_> {
             if cover.is_complete { cover.through.keys().copied().collect() } else { self.nodes().collect() };
         let incomplete = (!cover.is_complete).then(|| "not all failing runs were looked at".to_owned());
         Lines { inside, cover, incomplete, ..Lines::default() }
+    }
+
+    /// The projection by runs, and by refinement where that leaves lines open or conditions are wanted.
+    pub fn lines(&self, first: Failure, time: Duration, conditions: Conditions) -> Lines {
+        let until = Instant::now() + time;
+        let mut lines = self.cover(first, time / 3);
+        if lines.cover.is_complete && conditions == Conditions::Unwanted {
+            return lines;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        let limits = Limits { time: Some(left), ..self.limits.clone() };
+        let options = ProjectOptions { seeds: lines.cover.runs.clone(), ..ProjectOptions::default() };
+        let found = project(self.program, self.targets, &options, &limits, &mut |_| {});
+        lines.stores = found.stores;
+        lines.predicates = found.tracked.into_iter().collect();
+        if !lines.cover.is_complete {
+            lines.incomplete =
+                found.reason.map(|stop| format!("lines that no run was found through: {}", stop.why()));
+            lines.inside = found.inside;
+            found.runs.into_iter().for_each(|run| lines.cover.add(run));
+        }
+        let inside = &lines.inside;
+        lines.stores.retain(|node, _| inside.contains(node));
+        lines
     }
 
     /// What can be said without a failing run.

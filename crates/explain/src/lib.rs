@@ -23,6 +23,6 @@ mod why;
 mod words;
 
 pub use cover::Cover;
-pub use explain::{Lines, Subject, stats};
+pub use explain::{Conditions, Lines, Subject, stats};
 pub use steps::{Grain, Steps};
 pub use why::{Focus, Left, Marked, Why, focus_of_path, why};

@@ -311,7 +311,7 @@ fn projections_by_runs_are_exact_where_no_run_is_missed() {
                 limits,
                 time: Duration::from_secs(3),
             };
-            let lines = subject.cover(failure);
+            let lines = subject.cover(failure, Duration::from_secs(3));
             let of = |nodes: &mut dyn Iterator<Item = Node>| -> BTreeSet<u32> {
                 nodes
                     .filter(|node| node.procedure != program.entry)

@@ -2,29 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use wherefore_check::cegar::{self, Cegar, CegarOptions, Drawing, PointPredicates};
 use wherefore_check::exact::{Checker, Search};
-use wherefore_check::harness::Replay;
 use wherefore_check::interpolants::Heuristic;
-use wherefore_check::{CheckError, Decision, Failure, Way, decide, decide_unbounded, race};
-use wherefore_program::{EdgeRef, ErrorSite, PathSlicer, Program, Stops, TargetChoice};
-use wherefore_pushdown::Limits;
+use wherefore_check::{CheckError, Decision, Way, decide, race};
+use wherefore_program::{EdgeRef, PathSlicer, Program, Stops};
 
-use super::c::{self, Rest};
+use super::c;
 use super::progress::LiveLine;
 use super::run::{RunStep, c_steps, steps};
+use super::trust::{Replayed, Trusted, trusted};
 use super::{Place, ProgramArgs, Stats, Subject, Word, because, print, render, unsupported};
 use crate::exit::{CliError, Exit};
-
-/// The time for a run of a compiled program, and how much must be left to compile it.
-const MOST_TIME: Duration = Duration::from_secs(5);
-const LEAST_TIME: Duration = Duration::from_millis(1500);
 
 /// Tell whether a program can fail, with a failing run.
 #[derive(Args)]
@@ -130,25 +123,6 @@ pub struct Answer {
     pub stats: Stats,
 }
 
-/// What came of a replay by the compiled program.
-#[derive(Serialize)]
-pub struct Replayed {
-    /// `confirmed`, `not-confirmed` or `not-replayed`.
-    pub outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
-impl From<Replay> for Replayed {
-    fn from(replay: Replay) -> Self {
-        match replay {
-            Replay::Confirmed { note } => Self { outcome: "confirmed", why: note },
-            Replay::NotConfirmed { why } => Self { outcome: "not-confirmed", why: Some(why) },
-            Replay::NotReplayed { why } => Self { outcome: "not-replayed", why: Some(why) },
-        }
-    }
-}
-
 /// A place and whether a run fails there.
 #[derive(Serialize)]
 pub struct Target {
@@ -247,13 +221,9 @@ impl Answer {
             }
         };
         let live = LiveLine::new();
-        let limits = args.program.options().limits;
-        let begin = Instant::now();
-        let decided = decide_unbounded(program, targets, engine, &limits, move |cycle| live.show_path(cycle));
-        (self.verdict, self.reason) = Word::of(decided.verdict);
-        if !decided.reasons.is_empty() {
-            self.reason = Some(decided.reasons.join("; "));
-        }
+        let trusted = trusted(&args.program, subject, engine, move |cycle| live.show_path(cycle));
+        let Trusted { verdict, reason, decided, replay } = trusted;
+        (self.verdict, self.reason, self.replay) = (verdict, reason, replay);
         self.engine = match decided.engine {
             wherefore_check::Engine::Bounded => Some("bounded"),
             wherefore_check::Engine::Refinement => Some("cegar"),
@@ -274,13 +244,6 @@ impl Answer {
             self.trace = c_steps(program, &failure.trace, slice.as_ref());
         }
         self.bound = decided.bound;
-        if let Some(rest) = &subject.rest {
-            match (self.verdict, &decided.failure) {
-                (Word::Unsafe, Some(failure)) => self.replay(args, subject, rest, failure),
-                (Word::Safe, _) => self.doubt(args, subject, rest, engine, begin.elapsed()),
-                _ => {}
-            }
-        }
         if args.invariants {
             let holding = decided.invariants.iter().filter(|(_, formula)| formula != "false");
             self.invariants = holding
@@ -305,87 +268,6 @@ impl Answer {
                 rest.assumptions.iter().map(|assumption| c::words(program, assumption)).collect();
         }
         self.stats = Stats::of(subject, (0, 0, 0));
-    }
-
-    /// A failing run counts only if the compiled program does not contradict it.
-    fn replay(&mut self, args: &CheckArgs, subject: &Subject, rest: &Rest, failure: &Failure) {
-        let Some(site) = subject.targets.get(failure.target) else { return };
-        let left = args.program.left(subject);
-        let outcome = if args.program.check.is_some() {
-            // The program with checks of indices is not the one that is compiled.
-            let why = "compiled programs do not notice an index outside of its array".to_owned();
-            Some(Replay::NotReplayed { why })
-        } else if left.is_some_and(|left| left < LEAST_TIME) {
-            Some(Replay::NotReplayed { why: "no time is left".to_owned() })
-        } else {
-            let time = left.map_or(MOST_TIME, |left| MOST_TIME.min(left - LEAST_TIME / 2));
-            args.program.c.replay(&subject.program, rest, &failure.trace, site, time)
-        };
-        if let Some(Replay::NotConfirmed { why }) = &outcome {
-            self.retract(format!(
-                "a failing run was found, but the compiled program does not fail with its inputs: {why}"
-            ));
-            self.error = None;
-            self.trace.clear();
-        }
-        // Where C leaves a value open (floats, shifts that are too wide), a run that was not seen may not exist.
-        let open = failure.path.iter().find(|edge| subject.program.edge(**edge).operation.has_choice());
-        if let (Some(Replay::NotReplayed { .. }), Some(edge)) = (&outcome, open) {
-            let span = subject.program.edge(*edge).span;
-            let (source, line) = (subject.program.source(span), subject.program.position(span).line);
-            self.retract(format!(
-                "a failing run was found, but it could not be replayed, and a value is left open at {}:{line}",
-                source.name()
-            ));
-            self.error = None;
-            self.trace.clear();
-        }
-        self.replay = outcome.map(Replayed::from);
-    }
-
-    /// A proof counts only if nothing was observed that is not modelled.
-    fn doubt(
-        &mut self,
-        args: &CheckArgs,
-        subject: &Subject,
-        rest: &Rest,
-        engine: wherefore_check::Engine,
-        taken: Duration,
-    ) {
-        if !rest.doubts.is_empty() {
-            let doubts: Vec<String> =
-                rest.doubts.iter().map(|doubt| c::words(&subject.program, doubt)).collect();
-            self.retract(format!("it is safe only if {}", doubts.join("; and only if ")));
-            return;
-        }
-        let checked = (*subject.program).clone().with_bounds_checks();
-        let is_new = |site: &ErrorSite| {
-            let before = subject.program.procedure(site.node.procedure).locations.len();
-            site.node.location.0 as usize >= before
-        };
-        let targets = checked.targets(&TargetChoice::Default).unwrap_or_default();
-        let targets: Vec<ErrorSite> = targets.into_iter().filter(is_new).collect();
-        if targets.is_empty() || args.program.check.is_some() {
-            return;
-        }
-        let time = taken + Duration::from_secs(2);
-        let time = args.program.left(subject).map_or(time, |left| time.min(left));
-        let limits = Limits { time: Some(time), ..args.program.options().limits };
-        let checked = Arc::new(checked);
-        let decided = decide_unbounded(&checked, &targets, engine, &limits, |_| {});
-        if let Some(site) = decided.failure.and_then(|failure| targets.get(failure.target).cloned()) {
-            let Place { file, line, .. } = Place::of(&checked, &site);
-            self.retract(format!(
-                "an index can be outside of its array at {file}:{line}, so that nothing is certain"
-            ));
-        }
-    }
-
-    /// The verdict is not certain after all.
-    fn retract(&mut self, reason: String) {
-        self.verdict = Word::Unknown;
-        self.reason = Some(reason);
-        self.targets.iter_mut().for_each(|target| target.verdict = Word::Unknown);
     }
 
     fn fill(&mut self, args: &CheckArgs, subject: &Subject, decision: &Decision) {

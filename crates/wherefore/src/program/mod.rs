@@ -7,6 +7,7 @@ pub mod project;
 mod render;
 mod run;
 pub mod slice;
+mod trust;
 
 use std::path::PathBuf;
 use std::sync::Arc;
