@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use wherefore_check::smt_cegar::{ProjectOptions, project};
 use wherefore_check::{Decided, Failure};
 use wherefore_program::{
-    CallGraph, EdgeRef, ErrorKind, ErrorSite, LocationKind, Node, Operation, PathSlicer, ProcedureId,
-    Program, Stops,
+    CallGraph, EdgeRef, ErrorKind, ErrorSite, LocationId, LocationKind, Node, Operation, PathSlicer,
+    ProcedureId, Program, Stops,
 };
 use wherefore_pushdown::Limits;
 
@@ -16,8 +16,8 @@ use crate::cover::Cover;
 use crate::focus;
 use crate::free_choices::input_name;
 use crate::model::{
-    Assumption, Explanation, Focus, InputValue, Line, Neighbourhood, Place, Point, Procedure, Projection,
-    Reduced, Run, Source, Statement, Stats,
+    Assumption, Explanation, Focus, InputValue, Invariant, Line, Neighbourhood, Place, Point, Procedure,
+    Projection, Reduced, Run, Source, Statement, Stats,
 };
 use crate::steps::{Grain, Steps};
 use crate::suspicion::suspicion;
@@ -38,6 +38,8 @@ pub struct Subject<'a> {
     pub limits: Limits,
     /// The time for finding reasons, beside that for the verdict.
     pub time: Duration,
+    /// Only assumptions on these inputs are shown; all if there are none.
+    pub only: Vec<String>,
 }
 
 /// The lines of a projection, and what else is known there.
@@ -101,8 +103,12 @@ impl Subject<'_> {
         let limits = Limits { time: Some(left), ..self.limits.clone() };
         let options = ProjectOptions { seeds: lines.cover.runs.clone(), ..ProjectOptions::default() };
         let found = project(self.program, self.targets, &options, &limits, &mut |_| {});
-        lines.stores = found.stores;
-        lines.predicates = found.tracked.into_iter().collect();
+        let words = |list: &[String]| list.iter().map(|text| in_source_syntax(text)).collect::<Vec<_>>();
+        let alternatives = |list: Vec<Vec<String>>| list.iter().map(|cube| words(cube)).collect();
+        lines.stores = found.stores.into_iter().map(|(node, list)| (node, alternatives(list))).collect();
+        for (node, list) in found.tracked {
+            lines.predicates.entry(node).or_default().extend(words(&list));
+        }
         if !lines.cover.is_complete {
             lines.incomplete =
                 found.reason.map(|stop| format!("lines that no run was found through: {}", stop.why()));
@@ -169,6 +175,42 @@ impl Subject<'_> {
         }
         explanation.stats.incomplete.extend(lines.incomplete);
         explanation
+    }
+
+    /// The projection of a program that cannot fail.
+    pub fn nothing_fails(&self) -> Projection {
+        let mut projection = self.projection(&Lines::default());
+        projection.exact = true;
+        projection
+    }
+
+    /// What holds or is tracked at locations, by line.
+    pub fn at_lines(&self, found: &[(Node, Vec<String>)]) -> BTreeMap<Line, Vec<String>> {
+        let mut lines: BTreeMap<Line, Vec<String>> = BTreeMap::new();
+        for (node, words) in found {
+            if let Some(line) = line(self.program, *node).filter(|_| self.is_shown(node.procedure)) {
+                let known = lines.entry(line).or_default();
+                known.extend(words.iter().filter(|one| !known.contains(one)).cloned().collect::<Vec<_>>());
+            }
+        }
+        lines
+    }
+
+    /// What a proof says of each location: what always holds. Where no run comes, nothing is said.
+    pub fn invariants(&self, found: &[(Node, String)]) -> Vec<Invariant> {
+        let mut heads: BTreeSet<Node> = BTreeSet::new();
+        for (procedure, body) in self.program.procedures() {
+            let loops = wherefore_program::loops::natural_loops(&body.graph(), body.entry.0);
+            heads.extend(loops.iter().map(|one| Node { procedure, location: LocationId(one.head) }));
+        }
+        let told = found.iter().filter(|(node, formula)| formula != "false" && self.is_shown(node.procedure));
+        told.map(|(node, formula)| Invariant {
+            extent: extent(self.program, self.program.location(*node).span),
+            procedure: self.program.procedure(node.procedure).name.clone(),
+            formula: in_source_syntax(formula),
+            is_loop: heads.contains(node),
+        })
+        .collect()
     }
 
     fn place(&self, run: &Failure) -> Place {
@@ -262,7 +304,11 @@ impl Subject<'_> {
                 line: statements[constraint.item].extent.line(),
                 unless_overflow: constraint.unless_overflow,
             };
-            let assumptions = found.assumptions.iter().flatten().map(assumption).collect();
+            // \[Focus\] §4, *Projector*.
+            let wanted = |constraint: &&crate::assumptions::Constraint| {
+                self.only.is_empty() || constraint.variables.iter().all(|name| self.only.contains(name))
+            };
+            let assumptions = found.assumptions.iter().flatten().filter(wanted).map(assumption).collect();
             explanation.focus.push(Focus {
                 rank: found.rank,
                 assumptions,
@@ -272,7 +318,7 @@ impl Subject<'_> {
             });
         }
         for left in &why.reduced {
-            let of = &explanation.focus[left.focus].assumptions;
+            let of = why.focus[left.focus].assumptions.as_deref().unwrap_or_default();
             let assumptions = left.assumptions.iter().map(|at| of[*at].text.clone()).collect();
             explanation.reduced.push(Reduced { focus: left.focus, assumptions });
         }
@@ -365,4 +411,9 @@ pub fn stats(program: &Program, decided: &Decided) -> Stats {
         wherefore_check::Engine::Auto => None,
     };
     Stats { locations: program.nodes().count(), engine, cycles: decided.cycles, ..Stats::default() }
+}
+
+/// Formulas of the solver in the syntax of C: comparisons do not say that they are signed.
+fn in_source_syntax(text: &str) -> String {
+    text.replace("<=s ", "<= ").replace("<s ", "< ").replace("/s ", "/ ").replace("%s ", "% ")
 }

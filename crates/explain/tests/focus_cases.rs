@@ -310,6 +310,7 @@ fn projections_by_runs_are_exact_where_no_run_is_missed() {
                 grain: Grain::Statements,
                 limits,
                 time: Duration::from_secs(3),
+                only: Vec::new(),
             };
             let lines = subject.cover(failure, Duration::from_secs(3));
             let of = |nodes: &mut dyn Iterator<Item = Node>| -> BTreeSet<u32> {

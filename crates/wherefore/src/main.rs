@@ -20,6 +20,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Check(program::check::CheckArgs),
+    Explain(program::explain::ExplainArgs),
     Project(program::project::ProjectArgs),
     Slice(program::slice::SliceArgs),
     Pds(pds::PdsArgs),
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let out = &mut std::io::stdout();
     let outcome = match &cli.command {
         Command::Check(args) => program::check::run(args, out),
+        Command::Explain(args) => program::explain::run(args, out),
         Command::Project(args) => program::project::run(args, out),
         Command::Slice(args) => program::slice::run(args, out),
         Command::Pds(args) => pds::run(args, out),

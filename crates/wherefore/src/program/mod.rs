@@ -2,6 +2,7 @@
 
 mod c;
 pub mod check;
+pub mod explain;
 mod progress;
 pub mod project;
 mod render;
