@@ -164,7 +164,9 @@
   };
   const walk = () => {
     const run = data.runs[state.run];
-    const of = (index) => ({ ...run.steps[index], run: state.run, step: index });
+    // The first procedure is not indented, however many calls are open outside of it.
+    if (run && run.base === undefined) run.base = run.steps.reduce((least, step) => Math.min(least, step.depth), Infinity);
+    const of = (index) => ({ ...run.steps[index], depth: run.steps[index].depth - run.base, run: state.run, step: index });
     if (state.tab === "run" && run) return run.steps.map((_, index) => of(index));
     if (state.tab === "slice" && run) return run.slice.map(of);
     if (state.tab === "focus" && data.focus[state.focus]) {

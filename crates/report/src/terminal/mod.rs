@@ -200,7 +200,8 @@ fn cause(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
         let line = statement.extent.line();
         if last.map_or(line.file != 0, |last| last.file != line.file) {
             paper.file(sources.name(line.file));
-        } else if last.is_some_and(|last| line.line != last.line && line.line != last.line.saturating_add(1)) {
+        } else if last.is_some_and(|last| line.line != last.line && line.line != last.line.saturating_add(1))
+        {
             paper.gap();
         }
         last = Some(line);

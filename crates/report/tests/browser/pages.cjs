@@ -164,7 +164,7 @@ const twoFiles = async (page, { picture }) => {
   await page.keyboard.press("Home");
   check("a step opens its file", (await page.locator("#file").inputValue()) === "0");
   await page.locator("#file").selectOption("1");
-  check("a file can be chosen", (await page.locator("#source").innerText()).includes("static int held"));
+  check("a file can be chosen", (await page.locator("#source").textContent()).includes("static int held"));
   await page.locator("#tab-graphs").click();
   await picture(page, "calls");
   check("calls are drawn", (await page.locator("#panel svg .node").count()) === 2);
@@ -173,7 +173,7 @@ const twoFiles = async (page, { picture }) => {
 
 const hostile = async (page, { picture }) => {
   check("no element comes from the data", (await page.locator("img, b > b, .l b").count()) === 0);
-  check("text is text", (await page.locator("#source").innerText()).includes('</script><b>&'));
+  check("text is text", (await page.locator("#source").textContent()).includes('</script><b>&'));
   await page.locator(".l").nth(2).locator("code").click();
   check("values are text", (await page.locator("#values").innerText()).includes("</script>"));
   await page.locator("#tab-graphs").click();
