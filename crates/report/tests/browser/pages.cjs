@@ -146,6 +146,13 @@ const failure = async (page, { picture, currentLine, value }) => {
   check("colours change", (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) !== before);
   await page.locator("#tab-run").click();
   await picture(page, "dark");
+  await page.setViewportSize({ width: 640, height: 1100 });
+  check(
+    "a narrow page does not scroll sideways",
+    await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+  );
+  await picture(page, "narrow");
+  await page.setViewportSize({ width: 1440, height: 900 });
   await page.locator("#theme").click();
   await page.locator("#help").click();
   check("the keys are told", await page.locator("#keys").isVisible());
