@@ -242,6 +242,8 @@ const views = {
         make("h2", {}, "This rests on"),
         data.assumptions.map((text) => make("p", { class: "faint" }, text)),
       );
+    if (data.left_out)
+      parts.push(make("p", { class: "faint" }, `${count(data.left_out, "more run")} would make this page too large.`));
     if (data.stats.incomplete.length)
       parts.push(make("p", { class: "faint" }, `Cut short by the budget: ${data.stats.incomplete.join(", ")}`));
     return parts;
