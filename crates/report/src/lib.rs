@@ -8,8 +8,8 @@
 //! 2. [`mod@json`]: everything, for programs.
 //! 3. [`mod@sarif`]: for code-scanning services and editors.
 //! 4. [`mod@witness`]: for the validators of verification witnesses.
-//! 5. [`html`]: one page to look around in; [`mod@serve`] answers its questions.
-//! 6. [`dot`]: pictures.
+//! 5. [`mod@html`]: one page to look around in; [`mod@serve`] answers its questions.
+//! 6. [`dot`]: pictures for Graphviz.
 
 mod digest;
 pub mod dot;

@@ -165,7 +165,7 @@ fn respond(head: &str, page: &str, answer: &(dyn Fn(Question) -> String + Sync))
 /// Whether a `Host` names this machine.
 fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split_once(']').map(|(name, port)| (name, port)),
+        Some(rest) => rest.split_once(']'),
         None => Some(host.find(':').map_or((host, ""), |colon| host.split_at(colon))),
     };
     let is_port = |port: &str| {

@@ -67,6 +67,24 @@ fn a_large_page_stays_small_and_leaves_large_pictures_out() {
 }
 
 #[test]
+fn runs_that_would_make_a_page_too_large_are_left_out() {
+    let mut explanation = common::large(5000);
+    let run = explanation.runs[1].clone();
+    explanation.runs.extend(std::iter::repeat_n(run, 60));
+    let last = explanation.runs.len() - 1;
+    explanation.through.insert(common::at(2), last);
+    explanation.focus[0].run = Some(last);
+    let text = still(&explanation);
+    assert!(text.len() < 5_000_000, "{} bytes", text.len());
+    let data = data(&text);
+    assert!(data["left_out"].as_u64() > Some(0));
+    assert_eq!(data["through"].get("0:2"), None);
+    assert_eq!(data["focus"][0]["run"], Value::Null);
+    let kept = data["runs"].as_array().expect("runs").len() as u64;
+    assert!(data["through"].as_object().expect("lines").values().all(|run| run.as_u64() < Some(kept)));
+}
+
+#[test]
 fn without_scripts_the_text_is_there() {
     let text = still(&common::min_max());
     let plain = text.split_once("<noscript>").expect("a plain text").1;

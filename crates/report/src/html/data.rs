@@ -9,13 +9,43 @@ use wherefore_explain::model::{Explanation, Extent, Focus, Line, Run, Statement}
 use super::PageOptions;
 use crate::source::{decision, verdict_word};
 
+/// The most bytes that runs beside the first may take, so that a page stays small.
+const MOST_BYTES_OF_RUNS: usize = 3_000_000;
+
+/// The runs that a page has, and where each run of the explanation is among them.
+struct Runs {
+    kept: Vec<Value>,
+    position: Vec<Option<usize>>,
+}
+
+impl Runs {
+    fn new(explanation: &Explanation) -> Self {
+        let mut runs = Self { kept: Vec::new(), position: Vec::new() };
+        let mut bytes = 0;
+        for one in &explanation.runs {
+            let value = run(one, explanation.sources.len());
+            bytes += value.to_string().len();
+            let is_kept = runs.kept.is_empty() || bytes <= MOST_BYTES_OF_RUNS;
+            runs.position.push(is_kept.then_some(runs.kept.len()));
+            if is_kept {
+                runs.kept.push(value);
+            }
+        }
+        runs
+    }
+
+    fn find(&self, run: usize) -> Option<usize> {
+        self.position.get(run).copied().flatten()
+    }
+}
+
 /// Everything that the script needs. `automata` says which procedures have a picture.
 pub(super) fn data(
     explanation: &Explanation,
     options: &PageOptions,
     automata: &[Result<String, String>],
 ) -> Value {
-    let count = explanation.sources.len();
+    let runs = Runs::new(explanation);
     let projection = &explanation.projection;
     let error = explanation.error.as_ref().map(|place| {
         json!({
@@ -33,6 +63,8 @@ pub(super) fn data(
         })
     });
     let suspicion = explanation.suspicion.iter().filter(|(_, score)| score.is_finite());
+    let through =
+        explanation.through.iter().filter_map(|(&at, &run)| Some((key(at), json!(runs.find(run)?))));
     json!({
         "file": explanation.file,
         "verdict": verdict_word(explanation.verdict),
@@ -50,9 +82,10 @@ pub(super) fn data(
         "suspicion": suspicion.map(|(&at, score)| (key(at), json!(score))).collect::<Map<_, _>>(),
         "stores": explanation.stores.iter().map(|(&at, stores)| (key(at), json!(stores))).collect::<Map<_, _>>(),
         "predicates": explanation.predicates.iter().map(|(&at, list)| (key(at), json!(list))).collect::<Map<_, _>>(),
-        "runs": explanation.runs.iter().map(|one| run(one, count)).collect::<Vec<_>>(),
-        "through": explanation.through.iter().map(|(&at, run)| (key(at), json!(run))).collect::<Map<_, _>>(),
-        "focus": explanation.focus.iter().map(|one| focus(explanation, one)).collect::<Vec<_>>(),
+        "runs": runs.kept,
+        "left_out": explanation.runs.len() - runs.kept.len(),
+        "through": through.collect::<Map<_, _>>(),
+        "focus": explanation.focus.iter().map(|one| focus(explanation, one, &runs)).collect::<Vec<_>>(),
         "reduced": explanation.reduced.iter()
             .map(|one| json!({ "focus": one.focus, "assumptions": one.assumptions })).collect::<Vec<_>>(),
         "neighbourhoods": explanation.neighbourhoods.iter().map(|one| json!({
@@ -159,7 +192,7 @@ pub(super) fn run(run: &Run, files: usize) -> Value {
     })
 }
 
-fn focus(explanation: &Explanation, focus: &Focus) -> Value {
+fn focus(explanation: &Explanation, focus: &Focus, runs: &Runs) -> Value {
     let statement = |(position, statement): (usize, &Statement)| {
         json!({
             "at": extent(&statement.extent),
@@ -172,7 +205,7 @@ fn focus(explanation: &Explanation, focus: &Focus) -> Value {
     json!({
         "rank": focus.rank,
         "feasible": focus.feasible,
-        "run": focus.run,
+        "run": focus.run.and_then(|run| runs.find(run)),
         "statements": focus.statements.iter().enumerate().map(statement).collect::<Vec<_>>(),
         "assumptions": focus.assumptions.iter().map(|one| json!({
             "text": one.text,

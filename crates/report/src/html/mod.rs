@@ -15,7 +15,18 @@ use crate::terminal::{TerminalOptions, terminal};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+/// One script: the files share their names.
+const SCRIPT: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("script/elements.js"),
+    include_str!("script/source.js"),
+    include_str!("script/walk.js"),
+    include_str!("script/views.js"),
+    include_str!("script/panel.js"),
+    include_str!("script/line.js"),
+    include_str!("script/page.js"),
+    "})();",
+);
 
 /// How a page is made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

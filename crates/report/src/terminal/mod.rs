@@ -263,7 +263,8 @@ fn fault(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
         return;
     };
     paper.blank();
-    let text = format!("{}, with the suspicion of each", count(first.lines.len(), "line"));
+    let whose = if first.lines.len() == 1 { "its suspicion" } else { "the suspicion of each" };
+    let text = format!("{}, with {whose}", count(first.lines.len(), "line"));
     paper.prose("likely fault: ", Ink::Heading, &text, 2);
     let lines = suspects(explanation, first);
     let row = |&line: &Line| {

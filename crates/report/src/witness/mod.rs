@@ -10,7 +10,7 @@
 mod position;
 mod yaml;
 
-use wherefore_explain::model::{Explanation, Extent, Invariant, Run, Step, Verdict};
+use wherefore_explain::model::{Explanation, Extent, InputValue, Invariant, Run, Step, Verdict};
 
 use crate::digest::sha256;
 use crate::source::Sources;
@@ -132,7 +132,15 @@ fn waypoints(run: &Run, sources: &Sources) -> Vec<Yaml> {
     let mut inputs = run.inputs.iter().peekable();
     let mut out = Vec::new();
     for step in &run.steps {
-        while let Some(input) = inputs.next_if(|input| touches(&input.extent, &step.extent)) {
+        // A step reads an input once; the next value from the same place belongs to a later step.
+        let mut last = None;
+        let comes_in = |input: &InputValue, last: &Option<Extent>| {
+            touches(&input.extent, &step.extent)
+                && step.text.contains(&input.function)
+                && last.is_none_or(|last| last < input.extent)
+        };
+        while let Some(input) = inputs.next_if(|input| comes_in(input, &last)) {
+            last = Some(input.extent);
             if let (Some(end), true) =
                 (call_end(&input.extent, &input.function, sources), is_number(&input.value))
             {

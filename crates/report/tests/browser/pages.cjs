@@ -9,8 +9,15 @@ const { chromium } = require("playwright-core");
 
 const folder = process.argv[2];
 const MOST_BYTES = 5 * 1000 * 1000;
-const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
+const ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 let checks = 0;
 const check = (claim, truth) => {
   assert.ok(truth, claim);
@@ -20,15 +27,26 @@ const check = (claim, truth) => {
 const main = async () => {
   const profile = fs.mkdtempSync(path.join(os.tmpdir(), "pages-"));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: "/usr/bin/chromium", headless: true, args: ARGUMENTS, viewport: { width: 1440, height: 900 }, colorScheme: "light",
+    executablePath: "/usr/bin/chromium",
+    headless: true,
+    args: ARGUMENTS,
+    viewport: { width: 1440, height: 900 },
+    colorScheme: "light",
   });
   const complaints = [];
   const open = async (name) => {
     const page = await context.newPage();
-    page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(`${name}: ${message.text()}`); });
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) complaints.push(`${name}: ${message.text()}`);
+    });
     page.on("pageerror", (error) => complaints.push(`${name}: ${error}`));
-    page.on("request", (request) => { if (!/^(file|data):/.test(request.url())) complaints.push(`${name}: asks for ${request.url()}`); });
-    page.on("dialog", (dialog) => { complaints.push(`${name}: says ${dialog.message()}`); dialog.dismiss(); });
+    page.on("request", (request) => {
+      if (!/^(file|data):/.test(request.url())) complaints.push(`${name}: asks for ${request.url()}`);
+    });
+    page.on("dialog", (dialog) => {
+      complaints.push(`${name}: says ${dialog.message()}`);
+      dialog.dismiss();
+    });
     const start = Date.now();
     await page.goto(pathToFileURL(path.join(folder, `${name}.html`)).href);
     await page.waitForSelector("#tabs button");
@@ -85,7 +103,10 @@ const failure = async (page, { picture, currentLine, value }) => {
   check("the line changes again", (await currentLine(page)) === "13");
   check("max has changed", (await value(page, "max")) === "0");
   check("the change is marked", (await page.locator('#values tr[data-name="max"]').getAttribute("class")) === "new");
-  check("the value stands beside the source", (await page.locator(".l[aria-current] .v .new").innerText()).includes("max = 0"));
+  check(
+    "the value stands beside the source",
+    (await page.locator(".l[aria-current] .v .new").innerText()).includes("max = 0"),
+  );
   await picture(page, "values");
   await page.keyboard.press("k");
   check("back", (await currentLine(page)) === "12");
@@ -125,6 +146,13 @@ const failure = async (page, { picture, currentLine, value }) => {
   check("colours change", (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) !== before);
   await page.locator("#tab-run").click();
   await picture(page, "dark");
+  await page.setViewportSize({ width: 640, height: 1100 });
+  check(
+    "a narrow page does not scroll sideways",
+    await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth),
+  );
+  await picture(page, "narrow");
+  await page.setViewportSize({ width: 1440, height: 900 });
   await page.locator("#theme").click();
   await page.locator("#help").click();
   check("the keys are told", await page.locator("#keys").isVisible());
@@ -154,7 +182,14 @@ const keyboardOnly = async (page, { currentLine }) => {
   check("Enter opens a run there", (await currentLine(page)) === "8");
   await page.keyboard.press("4");
   check("a digit opens a view", (await page.locator("#tab-focus").getAttribute("aria-selected")) === "true");
-  check("every button has a name", await page.evaluate(() => [...document.querySelectorAll("button, [role=button]")].every((button) => (button.getAttribute("aria-label") || button.textContent).trim())));
+  check(
+    "every button has a name",
+    await page.evaluate(() =>
+      [...document.querySelectorAll("button, [role=button]")].every((button) =>
+        (button.getAttribute("aria-label") || button.textContent).trim(),
+      ),
+    ),
+  );
   await page.close();
 };
 
@@ -164,7 +199,7 @@ const twoFiles = async (page, { picture }) => {
   await page.keyboard.press("Home");
   check("a step opens its file", (await page.locator("#file").inputValue()) === "0");
   await page.locator("#file").selectOption("1");
-  check("a file can be chosen", (await page.locator("#source").innerText()).includes("static int held"));
+  check("a file can be chosen", (await page.locator("#source").textContent()).includes("static int held"));
   await page.locator("#tab-graphs").click();
   await picture(page, "calls");
   check("calls are drawn", (await page.locator("#panel svg .node").count()) === 2);
@@ -173,7 +208,7 @@ const twoFiles = async (page, { picture }) => {
 
 const hostile = async (page, { picture }) => {
   check("no element comes from the data", (await page.locator("img, b > b, .l b").count()) === 0);
-  check("text is text", (await page.locator("#source").innerText()).includes('</script><b>&'));
+  check("text is text", (await page.locator("#source").textContent()).includes("</script><b>&"));
   await page.locator(".l").nth(2).locator("code").click();
   check("values are text", (await page.locator("#values").innerText()).includes("</script>"));
   await page.locator("#tab-graphs").click();
@@ -188,7 +223,8 @@ const live = async (context, { complaints, currentLine }) => {
   const asked = [];
   await page.route("**/*", (route) => {
     const url = new URL(route.request().url());
-    if (url.pathname === "/") return route.fulfill({ path: path.join(folder, "page-live.html"), contentType: "text/html" });
+    if (url.pathname === "/")
+      return route.fulfill({ path: path.join(folder, "page-live.html"), contentType: "text/html" });
     asked.push(url.pathname + url.search);
     if (url.search.includes("line=9")) return route.fulfill({ json: { run: null, reason: "out of time" } });
     return route.fulfill({ path: path.join(folder, "page-live.json"), contentType: "application/json" });
@@ -220,7 +256,10 @@ const large = async (page, { picture, currentLine }) => {
   for (let presses = 0; presses < 50; presses++) await page.keyboard.press("j");
   console.log(`50 steps walked in ${Date.now() - start} ms`);
   check("the walk moves", (await page.locator("#where").innerText()).startsWith("step "));
-  check("the current line is on the screen", await page.locator(".l[aria-current]").isVisible() && (await currentLine(page)) !== "");
+  check(
+    "the current line is on the screen",
+    (await page.locator(".l[aria-current]").isVisible()) && (await currentLine(page)) !== "",
+  );
   await picture(page, "large");
   await page.locator("#tab-graphs").click();
   await page.locator("#panel select").selectOption("0");
