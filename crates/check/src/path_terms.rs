@@ -44,6 +44,34 @@ impl<'p> PathTerms<'p> {
         walk
     }
 
+    /// Forgets all values that can be seen here: they are new unknowns, named after the variables that hold them.
+    pub fn forget(&mut self) {
+        self.unknowns.clear();
+        self.machine.name_prefix(format!("f{}", self.position));
+        let frame = self.machine.flat.places[self.place as usize].frame;
+        let frames = std::iter::successors(Some(frame), |id| {
+            self.machine.flat.frames[*id as usize].caller.map(|(caller, _)| caller)
+        });
+        let frames: Vec<u32> = frames.collect();
+        let program = self.machine.flat.program;
+        for (variable, at) in program.globals.iter().zip(0..) {
+            let value = self.machine.unknown(&variable.ty);
+            self.store.set(at, value);
+            self.note(vec![(at, (None, Var::Global(at)))], None);
+        }
+        for id in frames {
+            let (first, procedure) = {
+                let frame = &self.machine.flat.frames[id as usize];
+                (frame.first, frame.procedure)
+            };
+            for (variable, i) in program.procedure(procedure).variables.iter().zip(0..) {
+                let value = self.machine.unknown(&variable.ty);
+                self.store.set(first + i, value);
+                self.note(vec![(first + i, (Some(procedure), Var::Local(i)))], None);
+            }
+        }
+    }
+
     /// The condition on the values at the start.
     pub fn valid(&self) -> Term {
         self.valid
@@ -52,6 +80,11 @@ impl<'p> PathTerms<'p> {
     /// The terms that everything is made of.
     pub fn terms(&mut self) -> &mut Terms {
         &mut self.machine.terms
+    }
+
+    /// The same, to look at.
+    pub fn terms_ref(&self) -> &Terms {
+        &self.machine.terms
     }
 
     /// Where the unknowns come from.

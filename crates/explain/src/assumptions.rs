@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use wherefore_check::{PathTerms, Unknown};
-use wherefore_program::{EdgeRef, Operation, Program};
-use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
+use wherefore_program::{EdgeRef, Interpreter, Operation, Program, State, Trace};
+use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Solver, Term, Terms, Value};
 
 use crate::conditions::Condition;
 use crate::focus::{Role, Sequence};
 use crate::free_choices::is_temporary;
-use crate::source_syntax::{Order, Writer};
+use crate::source_syntax::{Order, Writer, as_written};
 
 /// A constraint on unknowns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,17 @@ pub struct Formulas<'p> {
 impl<'p> Formulas<'p> {
     /// Executes the steps of a sequence on unknowns.
     pub fn new(program: &'p Program, path: &[EdgeRef], sequence: &Sequence, budget: &Budget) -> Self {
+        Self::from(program, path, 0, sequence, budget)
+    }
+
+    /// The same from some step of the path on, with all variables as they are there as unknowns.
+    pub fn from(
+        program: &'p Program,
+        path: &[EdgeRef],
+        start: usize,
+        sequence: &Sequence,
+        budget: &Budget,
+    ) -> Self {
         let mut item_of: FxHashMap<usize, usize> = FxHashMap::default();
         for (i, item) in sequence.items.iter().enumerate() {
             item_of.extend(item.positions.iter().map(|at| (*at, i)));
@@ -65,6 +76,14 @@ impl<'p> Formulas<'p> {
         let mut demanded = vec![walk.valid()];
         let (mut conditions, mut decisions) = (Vec::new(), FxHashMap::default());
         for (at, edge) in path.iter().enumerate() {
+            if at < start {
+                walk.step(*edge, false);
+                continue;
+            }
+            if at == start && start > 0 {
+                walk.forget();
+                demanded.clear();
+            }
             let operation = &program.edge(*edge).operation;
             let executed = sequence.steps.contains(&at) || matches!(operation, Operation::Havoc(_));
             let item = item_of.get(&at).copied();
@@ -95,12 +114,7 @@ impl<'p> Formulas<'p> {
             let Outcome::Sat(model) = self.solver.check(self.walk.terms(), &wanted, &self.budget) else {
                 break;
             };
-            let mut looked_at: Vec<(usize, Order, Term)> = Vec::new();
-            for (item, order, condition) in &self.conditions {
-                let mut found = Vec::new();
-                condition.looked_at(self.walk.terms(), &model, &mut found);
-                looked_at.extend(found.into_iter().map(|literal| (*item, *order, literal)));
-            }
+            let looked_at = self.looked_at(&model);
             let literals: Vec<Term> = looked_at.iter().map(|(.., literal)| *literal).collect();
             ways.push(self.way(looked_at));
             let terms = self.walk.terms();
@@ -108,6 +122,40 @@ impl<'p> Formulas<'p> {
             wanted.push(terms.not(same));
         }
         ways
+    }
+
+    /// The way that a run takes, if its values are known; `start` is where unknowns begin.
+    pub fn way_of(&mut self, program: &Program, trace: &Trace, start: usize) -> Option<Way> {
+        let interpreter = Interpreter::new(program);
+        let mut model = Model::default();
+        let states: Vec<&State> = trace.states().collect();
+        for (term, unknown) in self.walk.unknowns() {
+            let state = states.get(unknown.position.map_or(start, |at| at + 1))?;
+            let (procedure, variable) = unknown.held_by.first()?;
+            // A variable of a caller is not on top of the stack.
+            let on_top =
+                state.stack.last().is_some_and(|frame| procedure.is_none_or(|id| frame.procedure == id));
+            let cells = interpreter.cells(state, *variable).filter(|_| on_top);
+            if let Some([value]) = cells {
+                model.set(*term, Value::Bits(*value));
+            }
+        }
+        let holds = |terms: &Terms| self.demanded.iter().all(|demanded| terms.holds(*demanded, &model));
+        if !holds(self.walk.terms_ref()) {
+            return None;
+        }
+        let looked_at = self.looked_at(&model);
+        Some(self.way(looked_at))
+    }
+
+    fn looked_at(&mut self, model: &Model) -> Vec<(usize, Order, Term)> {
+        let mut looked_at: Vec<(usize, Order, Term)> = Vec::new();
+        for (item, order, condition) in &self.conditions {
+            let mut found = Vec::new();
+            condition.looked_at(self.walk.terms(), model, &mut found);
+            looked_at.extend(found.into_iter().map(|literal| (*item, *order, literal)));
+        }
+        looked_at
     }
 
     fn way(&mut self, looked_at: Vec<(usize, Order, Term)>) -> Way {
@@ -135,9 +183,20 @@ impl<'p> Formulas<'p> {
                 kept.push(Kept { item, order, first: literal, now: literal });
             }
         }
-        let terms = kept.iter().map(|kept| kept.now).collect();
-        let assumptions =
-            kept.iter().map(|kept| self.constraint(kept.item, kept.order, kept.first, kept.now)).collect();
+        let terms: Vec<Term> = kept.iter().map(|kept| kept.now).collect();
+        let mut assumptions = Vec::with_capacity(kept.len());
+        for (at, kept) in kept.iter().enumerate() {
+            let mut constraint = self.constraint(kept.item, kept.order, kept.first, kept.now);
+            if constraint.unless_overflow {
+                // The others may rule the overflow out.
+                let others: Vec<Term> =
+                    terms.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, term)| *term).collect();
+                let written = as_written(self.walk.terms(), kept.now);
+                let same = self.walk.terms().iff(written, kept.now);
+                constraint.unless_overflow = !self.follows(&others, same);
+            }
+            assumptions.push(constraint);
+        }
         Way { assumptions, terms }
     }
 

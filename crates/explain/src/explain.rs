@@ -20,6 +20,7 @@ use crate::model::{
     Projection, Reduced, Run, Source, Statement, Stats,
 };
 use crate::steps::{Grain, Steps};
+use crate::stores::stores;
 use crate::suspicion::suspicion;
 use crate::why::{Why, why};
 use crate::words::{extent, line, one_line};
@@ -96,28 +97,31 @@ impl Subject<'_> {
     pub fn lines(&self, first: Failure, time: Duration, conditions: Conditions) -> Lines {
         let until = Instant::now() + time;
         let mut lines = self.cover(first, time / 3);
-        if lines.cover.is_complete && conditions == Conditions::Unwanted {
-            return lines;
+        if !lines.cover.is_complete {
+            self.refine(&mut lines, until - (time / 4));
         }
+        if conditions == Conditions::Wanted {
+            let found =
+                wherefore_check::bounded::in_deep_thread(|| stores(self.program, &lines.cover.runs, until));
+            lines.stores = found.unwrap_or_default();
+        }
+        lines
+    }
+
+    /// Proves lines innocent that no run was found through, and finds runs through others.
+    fn refine(&self, lines: &mut Lines, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let limits = Limits { time: Some(left), ..self.limits.clone() };
         let options = ProjectOptions { seeds: lines.cover.runs.clone(), ..ProjectOptions::default() };
         let found = project(self.program, self.targets, &options, &limits, &mut |_| {});
         let words = |list: &[String]| list.iter().map(|text| in_source_syntax(text)).collect::<Vec<_>>();
-        let alternatives = |list: Vec<Vec<String>>| list.iter().map(|cube| words(cube)).collect();
-        lines.stores = found.stores.into_iter().map(|(node, list)| (node, alternatives(list))).collect();
         for (node, list) in found.tracked {
             lines.predicates.entry(node).or_default().extend(words(&list));
         }
-        if !lines.cover.is_complete {
-            lines.incomplete =
-                found.reason.map(|stop| format!("lines that no run was found through: {}", stop.why()));
-            lines.inside = found.inside;
-            found.runs.into_iter().for_each(|run| lines.cover.add(run));
-        }
-        let inside = &lines.inside;
-        lines.stores.retain(|node, _| inside.contains(node));
-        lines
+        lines.incomplete =
+            found.reason.map(|stop| format!("lines that no run was found through: {}", stop.why()));
+        lines.inside = found.inside;
+        found.runs.into_iter().for_each(|run| lines.cover.add(run));
     }
 
     /// What can be said without a failing run.
@@ -154,14 +158,7 @@ impl Subject<'_> {
                 *known = known.max(score);
             }
         }
-        for (node, stores) in &lines.stores {
-            if let Some(line) = of_lines(node) {
-                let known = explanation.stores.entry(line).or_default();
-                known.extend(
-                    stores.iter().filter(|store| !known.contains(store)).cloned().collect::<Vec<_>>(),
-                );
-            }
-        }
+        explanation.stores = self.stores(&lines);
         for (node, predicates) in &lines.predicates {
             if let Some(line) = of_lines(node) {
                 let known = explanation.predicates.entry(line).or_default();
@@ -182,6 +179,20 @@ impl Subject<'_> {
         let mut projection = self.projection(&Lines::default());
         projection.exact = true;
         projection
+    }
+
+    /// The conditions at lines under which the program goes on to fail.
+    pub fn stores(&self, lines: &Lines) -> BTreeMap<Line, Vec<Vec<String>>> {
+        let mut found: BTreeMap<Line, Vec<Vec<String>>> = BTreeMap::new();
+        for (node, stores) in &lines.stores {
+            if let Some(line) = line(self.program, *node).filter(|_| self.is_shown(node.procedure)) {
+                let known = found.entry(line).or_default();
+                known.extend(
+                    stores.iter().filter(|store| !known.contains(store)).cloned().collect::<Vec<_>>(),
+                );
+            }
+        }
+        found
     }
 
     /// What holds or is tracked at locations, by line.
@@ -342,7 +353,8 @@ impl Subject<'_> {
         }
     }
 
-    fn projection(&self, lines: &Lines) -> Projection {
+    /// The lines of a projection.
+    pub fn projection(&self, lines: &Lines) -> Projection {
         let collect = |nodes: &mut dyn Iterator<Item = Node>| -> BTreeSet<Line> {
             nodes.filter_map(|node| line(self.program, node)).collect()
         };

@@ -17,6 +17,7 @@ mod repair;
 mod search;
 mod source_syntax;
 mod steps;
+mod stores;
 mod suspicion;
 mod variant;
 mod why;

@@ -224,6 +224,31 @@ impl Writer<'_> {
     }
 }
 
+/// The comparison that the text of a signed comparison says: with its constants on one side.
+pub(crate) fn as_written(terms: &mut Terms, term: Term) -> Term {
+    if let Kind::Not(inner) = *terms.kind(term) {
+        let inner = as_written(terms, inner);
+        return terms.not(inner);
+    }
+    let Kind::SLt(a, b) = *terms.kind(term) else { return term };
+    let names = FxHashMap::default();
+    let writer = Writer { terms, names: &names };
+    let ((rest_a, constant_a), (rest_b, constant_b)) = (writer.split(a), writer.split(b));
+    let width = terms.width(a);
+    let (left, right) = match (rest_a, rest_b) {
+        (Some(rest), other) if constant_a != 0 => {
+            let moved = terms.bits(constant_b.wrapping_sub(constant_a) as u64, width);
+            let right = other.map_or(moved, |other| terms.add(other, moved));
+            (rest, right)
+        }
+        (None, Some(rest)) if constant_b != 0 => {
+            (terms.bits(constant_a.wrapping_sub(constant_b) as u64, width), rest)
+        }
+        _ => return term,
+    };
+    terms.slt(left, right)
+}
+
 fn is_number(text: &str) -> bool {
     text.parse::<i128>().is_ok()
 }

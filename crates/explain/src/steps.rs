@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wherefore_program::{Interpreter, LocationKind, Operation, ProcedureId, Program, State, Trace};
+use wherefore_program::{
+    Interpreter, LocationKind, Operation, ProcedureId, Program, State, Trace, Var, Variable,
+};
 
+use crate::free_choices::is_temporary;
 use crate::model::Step;
 use crate::words::{extent, one_line};
 
@@ -66,13 +69,12 @@ impl Steps {
             (grain, self.steps.last_mut(), self.positions.last_mut())
         {
             let place = |step: &Step| (step.extent, step.depth, step.procedure.clone());
-            let same = place(last) == place(&step) && last.holds.is_none();
-            if same {
+            if place(last) == place(&step) {
                 // The values before the statement stay, but a condition shows what was just read.
                 if step.holds.is_some() {
                     last.values = step.values;
                 }
-                last.holds = step.holds;
+                last.holds = step.holds.or(last.holds);
                 positions.push(at);
                 return;
             }
@@ -108,11 +110,15 @@ fn values(
     procedure: ProcedureId,
     state: &State,
 ) -> BTreeMap<String, String> {
-    let locals = program.procedure(procedure).variables.iter();
-    let large: BTreeSet<&str> = (program.globals.iter().chain(locals))
-        .filter(|variable| variable.ty.cell_count() > MOST_CELLS)
-        .map(|variable| variable.name.as_str())
-        .collect();
+    let body = program.procedure(procedure);
+    let locals = body.variables.iter().zip((0..).map(Var::Local));
+    // Arrays that are too large, and what is not in the source.
+    let hidden = |(variable, var): &(&Variable, Var)| {
+        variable.ty.cell_count() > MOST_CELLS || is_temporary(program, body, *var)
+    };
+    let globals = program.globals.iter().zip((0..).map(Var::Global));
+    let large: BTreeSet<&str> =
+        globals.chain(locals).filter(hidden).map(|(variable, _)| variable.name.as_str()).collect();
     let small = |(name, _): &(String, String)| !large.contains(name.split('[').next().unwrap_or(name));
     interpreter.show(state).into_iter().filter(small).collect()
 }

@@ -34,7 +34,7 @@ impl LimitArgs {
 }
 
 /// Set when the user interrupts: engines stop, and what is known so far is printed. A second interruption ends the process at once.
-fn interruption() -> Arc<AtomicBool> {
+pub fn interruption() -> Arc<AtomicBool> {
     static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let flag = INTERRUPTED.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));

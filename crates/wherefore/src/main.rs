@@ -23,6 +23,7 @@ enum Command {
     Explain(program::explain::ExplainArgs),
     Project(program::project::ProjectArgs),
     Slice(program::slice::SliceArgs),
+    Serve(program::serve::ServeArgs),
     Pds(pds::PdsArgs),
 }
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => program::explain::run(args, out),
         Command::Project(args) => program::project::run(args, out),
         Command::Slice(args) => program::slice::run(args, out),
+        Command::Serve(args) => program::serve::run(args, out),
         Command::Pds(args) => pds::run(args, out),
     };
     outcome.unwrap_or_else(|error| exit::report(&error)).into()

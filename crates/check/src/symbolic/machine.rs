@@ -63,6 +63,11 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Any value of a type.
+    pub fn unknown(&mut self, ty: &Type) -> Term {
+        self.arbitrary(Self::sort(ty))
+    }
+
     /// Any value of a variable, and the condition that it is in range.
     fn any(&mut self, variable: &Variable) -> (Term, Term) {
         let value = self.arbitrary(Self::sort(&variable.ty));

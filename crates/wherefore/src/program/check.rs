@@ -1,6 +1,5 @@
 //! `wherefore check FILE`: can the program fail?
 
-use std::collections::BTreeSet;
 use std::io::Write;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -10,11 +9,11 @@ use wherefore_check::cegar::{self, Cegar, CegarOptions, Drawing, PointPredicates
 use wherefore_check::exact::{Checker, Search};
 use wherefore_check::interpolants::Heuristic;
 use wherefore_check::{CheckError, Decision, Way, decide, race};
-use wherefore_program::{EdgeRef, PathSlicer, Program, Stops};
+use wherefore_program::Program;
 
 use super::c;
 use super::progress::LiveLine;
-use super::run::{RunStep, c_steps, steps};
+use super::run::{RunStep, c_steps, sliced, steps};
 use super::trust::{Replayed, Trusted, trusted};
 use super::{Place, ProgramArgs, Stats, Subject, Word, because, print, render, unsupported};
 use crate::exit::{CliError, Exit};
@@ -306,12 +305,6 @@ impl Answer {
         }
         self.stats = Stats::of(subject, decision.size);
     }
-}
-
-/// The steps of a run that are in its slice.
-fn sliced(program: &Program, path: &[EdgeRef]) -> Option<BTreeSet<usize>> {
-    let slice = PathSlicer::with_stops(program, Stops::LikeExits).slice(path).ok()?;
-    Some(slice.taken.into_iter().collect())
 }
 
 /// How much of a run matters.

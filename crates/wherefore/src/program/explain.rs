@@ -224,9 +224,9 @@ impl EffortArgs {
         args.left(subject).map_or(wanted, |left| wanted.min(left.mul_f64(0.8)))
     }
 
-    /// Just so much that the end of another answer can say something.
-    pub fn little() -> Self {
-        Self { effort: Some(Duration::from_millis(500)), inputs: Vec::new() }
+    /// No more than is needed.
+    pub fn least() -> Self {
+        Self { effort: None, inputs: Vec::new() }
     }
 }
 

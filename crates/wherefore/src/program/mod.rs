@@ -7,6 +7,7 @@ mod progress;
 pub mod project;
 mod render;
 mod run;
+pub mod serve;
 pub mod slice;
 mod trust;
 
@@ -88,13 +89,18 @@ pub struct Subject {
 
 impl ProgramArgs {
     fn load(&self) -> Result<Subject, CliError> {
-        let begin = Instant::now();
         let reason = StopReason::Time.why();
         self.limits.guard(if self.json {
             format!("{}\n", serde_json::json!({ "verdict": "unknown", "reason": reason }))
         } else {
             format!("{}: unknown, because {reason}\n", self.name())
         });
+        self.load_without_guard()
+    }
+
+    /// The same for a command that goes on when the time for the verdict is over.
+    fn load_without_guard(&self) -> Result<Subject, CliError> {
+        let begin = Instant::now();
         let question = |message: String| CliError::Question { file: self.name(), message };
         let (mut program, rest) = if CArgs::applies_to(&self.file) {
             let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();

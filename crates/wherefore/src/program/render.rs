@@ -180,25 +180,40 @@ pub fn project(answer: &project::Answer, program: &Program, file: &str) -> Strin
     let mut out = String::new();
     let _ = write!(out, "{file}: ");
     verdict(&mut out, answer.verdict, answer.reason.as_deref());
-    let Some(lines) = &answer.projection else {
-        let _ = writeln!(out);
-        return out;
-    };
     if let Some(through) = &answer.through {
         if !through.exists {
-            let _ = writeln!(out, "; no failing run passes line {}", through.line);
+            let why = through.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            let _ = writeln!(out, "; no failing run passes line {}{why}", through.line);
             return out;
         }
         let _ = writeln!(out, "\n\na failing run through line {}:", through.line);
         write_run(&mut out, &through.trace);
+        if let Some(replay) = &through.replay {
+            let why = replay.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
+            let _ = writeln!(out, "replay: {}{why}", replay.outcome);
+        }
         return out;
     }
+    let Some(lines) = &answer.projection else {
+        let _ = writeln!(out);
+        return out;
+    };
     let (on, off) = (lines.inside.len(), lines.outside.len());
-    let _ = writeln!(out, "; {on} of {} lines with statements lie on a failing run (marked !)\n", on + off);
+    let is_open = |line: &u32| lines.confirmed.as_ref().is_some_and(|confirmed| !confirmed.contains(line));
+    let open = lines.inside.iter().filter(|line| is_open(line)).count();
+    let _ = write!(out, "; {on} of {} lines with statements lie on a failing run (marked !)", on + off);
+    let _ = match open {
+        0 => writeln!(out, "\n"),
+        _ => writeln!(out, ", or may, as far as is known (marked ?: {open})\n"),
+    };
     let Some(source) = program.sources.first() else { return out };
     let width = source.line_count().to_string().len();
     for number in 1..=source.line_count() {
-        let mark = if lines.inside.contains(&number) { '!' } else { ' ' };
+        let mark = match lines.inside.contains(&number) {
+            true if is_open(&number) => '?',
+            true => '!',
+            false => ' ',
+        };
         let text = source.line(number).unwrap_or_default();
         let _ = writeln!(out, "{}", format!("{mark} {number:width$} | {text}").trim_end());
         for store in answer.stores.iter().flat_map(|stores| stores.get(&number)).flatten() {

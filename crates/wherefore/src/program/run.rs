@@ -1,9 +1,10 @@
 //! A failing run in the words of the source.
 
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use wherefore_check::exact::visible_values;
-use wherefore_program::{LocationKind, ProcedureId, Program, State, Trace};
+
+use serde::Serialize;
+use wherefore_explain::{Grain, Steps};
+use wherefore_program::{EdgeRef, PathSlicer, Program, Stops, Trace};
 
 /// One state of a run: a statement that is about to be executed, and the values before it.
 #[derive(Clone, Debug, Serialize)]
@@ -20,75 +21,41 @@ pub struct RunStep {
     pub matters: Option<bool>,
 }
 
-/// Arrays with more cells than this are not shown.
-const MOST_CELLS: usize = 8;
-
 /// The states of a run of a C program: without what comes before `main`, and one for each statement.
 ///
 /// `slice` are the steps that matter, by their place in the run.
 pub fn c_steps(program: &Program, trace: &Trace, slice: Option<&BTreeSet<usize>>) -> Vec<RunStep> {
-    let mut shown: Vec<RunStep> = Vec::new();
-    let last = trace.steps.len();
-    for (at, mut step) in numbered_steps(program, trace) {
-        if step.depth == 1 {
-            continue;
-        }
-        step.depth -= 1;
+    let shown = Steps::of(program, trace, Grain::Statements);
+    let last = shown.steps.len().saturating_sub(1);
+    let matter = slice.map(|slice| shown.at(slice).into_iter().collect::<BTreeSet<usize>>());
+    let mut steps = of_steps(program, shown);
+    for (at, step) in steps.iter_mut().enumerate() {
         // The failing statement is where it ends, whatever the slice says.
-        step.matters = slice.map(|slice| slice.contains(&at) || at + 1 >= last);
-        // One statement of C can be several steps.
-        let same = |last: &&mut RunStep| {
-            (last.line, last.depth, &last.text, &last.procedure)
-                == (step.line, step.depth, &step.text, &step.procedure)
-        };
-        match shown.last_mut().filter(same) {
-            Some(last) => {
-                last.values = step.values;
-                last.matters = last.matters.max(step.matters);
-            }
-            None => shown.push(step),
-        }
-    }
-    shown
-}
-
-/// The states of a run, the failing statement last.
-pub fn steps(program: &Program, trace: &Trace) -> Vec<RunStep> {
-    numbered_steps(program, trace).into_iter().map(|(_, step)| step).collect()
-}
-
-/// The same, each with its place in the run.
-fn numbered_steps(program: &Program, trace: &Trace) -> Vec<(usize, RunStep)> {
-    let mut steps = Vec::new();
-    for (at, state) in trace.states().enumerate() {
-        let Some(node) = state.node() else { continue };
-        let location = program.location(node);
-        // A failed check is where the check is: the state before shows it.
-        if location.kind == LocationKind::Error && !steps.is_empty() {
-            continue;
-        }
-        let source = program.source(location.span);
-        let text = source.slice(location.span).lines().next().unwrap_or_default().trim();
-        let step = RunStep {
-            file: source.name().to_owned(),
-            line: program.position(location.span).line,
-            procedure: program.procedure(node.procedure).name.clone(),
-            text: text.to_owned(),
-            depth: state.stack.len(),
-            values: values(program, node.procedure, state),
-            matters: None,
-        };
-        steps.push((at, step));
+        step.matters = matter.as_ref().map(|matter| matter.contains(&at) || at == last);
     }
     steps
 }
 
-fn values(program: &Program, procedure: ProcedureId, state: &State) -> BTreeMap<String, String> {
-    let locals = program.procedure(procedure).variables.iter();
-    let large: BTreeSet<&str> = (program.globals.iter().chain(locals))
-        .filter(|variable| variable.ty.cell_count() > MOST_CELLS)
-        .map(|variable| variable.name.as_str())
-        .collect();
-    let small = |(name, _): &(String, String)| !large.contains(name.split('[').next().unwrap_or(name));
-    visible_values(program, state).into_iter().filter(small).collect()
+/// The states of a run, the failing statement last.
+pub fn steps(program: &Program, trace: &Trace) -> Vec<RunStep> {
+    of_steps(program, Steps::of(program, trace, Grain::Fine))
+}
+
+fn of_steps(program: &Program, shown: Steps) -> Vec<RunStep> {
+    let step = |step: wherefore_explain::model::Step| RunStep {
+        file: program.sources[step.extent.file].name().to_owned(),
+        line: step.extent.start.0,
+        procedure: step.procedure,
+        text: step.text,
+        depth: step.depth,
+        values: step.values,
+        matters: None,
+    };
+    shown.steps.into_iter().map(step).collect()
+}
+
+/// The steps of a run that are in its slice.
+pub fn sliced(program: &Program, path: &[EdgeRef]) -> Option<BTreeSet<usize>> {
+    let slice = PathSlicer::with_stops(program, Stops::LikeExits).slice(path).ok()?;
+    Some(slice.taken.into_iter().collect())
 }

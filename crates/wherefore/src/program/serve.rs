@@ -1,0 +1,90 @@
+//! `wherefore serve FILE`: the page of an explanation, with the engines behind it.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use clap::Args;
+use wherefore_check::{Failure, Through, through};
+use wherefore_program::Node;
+use wherefore_pushdown::Limits;
+use wherefore_report::html::answer;
+use wherefore_report::{PageOptions, Question, page};
+
+use super::explain::{EffortArgs, Explained, replayed, seen};
+use super::{ProgramArgs, Subject};
+use crate::exit::{CliError, Exit, print};
+
+/// Explain a program on a page in the browser, and answer its questions: a failing run through any line.
+#[derive(Args)]
+pub struct ServeArgs {
+    #[command(flatten)]
+    program: ProgramArgs,
+
+    #[command(flatten)]
+    effort: EffortArgs,
+
+    /// The port on this machine; 0 takes any that is free. Nobody else can connect.
+    #[arg(long, value_name = "NUMBER", default_value_t = 8000)]
+    port: u16,
+
+    /// The time for one question.
+    #[arg(long, value_name = "SECONDS", value_parser = crate::limits::seconds, default_value = "10")]
+    patience: Duration,
+}
+
+/// Reads, explains, and serves until it is interrupted.
+pub fn run(args: &ServeArgs, out: &mut impl Write) -> Result<Exit, CliError> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port));
+    let failed = |error| CliError::File { file: format!("port {}", args.port), error };
+    let listener = listener.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let subject = args.program.load_without_guard()?;
+    let explained = Explained::find(&args.program, &args.effort, &subject);
+    let text =
+        format!("http://localhost:{}/ shows {}; Ctrl-C ends it\n", address.port(), args.program.name());
+    print(out, &text, Exit::Negative)?;
+    // One question at a time: the machine is the user's.
+    let busy = Mutex::new(());
+    let reply = |question: Question| {
+        let _turn = busy.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (run, reason) = match args.failing_run(&subject, question) {
+            Ok(failure) => (Some(args.shown(&subject, &failure)), None),
+            Err(reason) => (None, Some(reason)),
+        };
+        answer(&explained.explanation, run.as_ref(), reason.as_deref())
+    };
+    let page = page(&explained.explanation, &PageOptions { live: true });
+    let stop = crate::limits::interruption();
+    wherefore_report::serve(listener, &page, &reply, &stop).map_err(failed)?;
+    Ok(explained.word.exit())
+}
+
+impl ServeArgs {
+    /// A failing run through a line, or why there is none.
+    fn failing_run(&self, subject: &Subject, question: Question) -> Result<Failure, String> {
+        let program = &subject.program;
+        let here = |node: &Node| {
+            let span = program.location(*node).span;
+            span.file.0 as usize == question.file && program.line(*node) == Some(question.line)
+        };
+        let nodes: Vec<Node> = program.nodes().filter(here).collect::<BTreeSet<_>>().into_iter().collect();
+        if nodes.is_empty() {
+            return Err("there is no statement on this line".to_owned());
+        }
+        let limits = Limits { time: Some(self.patience), ..self.program.options().limits };
+        match through(program, &subject.targets, &nodes, &limits) {
+            Through::Run(failure) => Ok(failure),
+            Through::None { reason } => Err(format!("no failing run passes here: {reason}")),
+            Through::Unknown(stop) => Err(format!("not known, because {}", stop.why())),
+        }
+    }
+
+    fn shown(&self, subject: &Subject, failure: &Failure) -> wherefore_explain::model::Run {
+        let mut run = seen(&self.program, &self.effort, subject, Duration::ZERO).run(failure);
+        run.replay = replayed(&self.program, subject, failure);
+        run
+    }
+}
