@@ -216,6 +216,21 @@ impl<'p> Formulas<'p> {
         Constraint { text, key: (key(first), key(opposite)), variables, item, unless_overflow }
     }
 
+    /// The assumptions of a way that are enough for the sequence to be executed, without those that others make idle.
+    pub fn enough(&mut self, way: &Way) -> Vec<Constraint> {
+        let demanded = self.demanded.clone();
+        let goal = self.walk.terms().all(&demanded);
+        let mut kept: Vec<usize> = (0..way.terms.len()).collect();
+        for at in (0..way.terms.len()).rev() {
+            let rest: Vec<usize> = kept.iter().copied().filter(|other| *other != at).collect();
+            let known: Vec<Term> = rest.iter().map(|at| way.terms[*at]).collect();
+            if self.follows(&known, goal) {
+                kept = rest;
+            }
+        }
+        kept.into_iter().map(|at| way.assumptions[at].clone()).collect()
+    }
+
     /// Whether the assumptions of a way, those that are `kept` of them, decide the condition of an item.
     pub fn decides(&mut self, way: &Way, kept: &[usize], item: usize) -> bool {
         let Some(condition) = self.decisions.get(&item).copied() else { return true };

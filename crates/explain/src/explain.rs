@@ -186,10 +186,8 @@ impl Subject<'_> {
         let mut found: BTreeMap<Line, Vec<Vec<String>>> = BTreeMap::new();
         for (node, stores) in &lines.stores {
             if let Some(line) = line(self.program, *node).filter(|_| self.is_shown(node.procedure)) {
-                let known = found.entry(line).or_default();
-                known.extend(
-                    stores.iter().filter(|store| !known.contains(store)).cloned().collect::<Vec<_>>(),
-                );
+                // The first location of a line is where it begins.
+                found.entry(line).or_insert_with(|| stores.clone());
             }
         }
         found

@@ -39,7 +39,8 @@ pub(crate) fn stores(
             // What holds on this run, if its values can be told; else on some run.
             let way = formulas.way_of(program, &run.trace, at).or_else(|| formulas.ways(1).pop());
             let Some(way) = way else { continue };
-            let cube: Vec<String> = way.assumptions.into_iter().map(|constraint| constraint.text).collect();
+            let cube: Vec<String> =
+                formulas.enough(&way).into_iter().map(|constraint| constraint.text).collect();
             let known = found.entry(node).or_default();
             if !known.contains(&cube) {
                 known.push(cube);

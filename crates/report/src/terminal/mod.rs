@@ -44,11 +44,11 @@ pub fn terminal(explanation: &Explanation, options: &TerminalOptions) -> String 
     paper.finish()
 }
 
-/// The verdict and what matters most, in at most ten lines at 80 columns.
+/// What matters most of a failure, in at most ten lines at 80 columns: the end of an answer that has said already that the program fails.
+/// Nothing for other verdicts.
 pub fn short(explanation: &Explanation, options: &TerminalOptions) -> String {
     let sources = Sources::new(explanation);
     let mut paper = Paper::new(options);
-    verdict(explanation, &sources, &mut paper);
     if explanation.verdict != Verdict::Unsafe {
         return paper.finish();
     }

@@ -12,6 +12,7 @@ use wherefore_check::{CheckError, Decision, Way, decide, race};
 use wherefore_program::Program;
 
 use super::c;
+use super::explain::{EffortArgs, of_c, screen};
 use super::progress::LiveLine;
 use super::run::{RunStep, c_steps, sliced, steps};
 use super::trust::{Replayed, Trusted, trusted};
@@ -43,6 +44,10 @@ pub struct CheckArgs {
     /// Show what refinement tracks at each location.
     #[arg(long)]
     explain_abstraction: bool,
+
+    /// Do not say where and why a C program fails; `wherefore explain` says more.
+    #[arg(long, help_heading = "C")]
+    no_explain: bool,
 
     /// Print a stage of the work instead of an answer.
     #[arg(long, value_enum, value_name = "STAGE")]
@@ -105,6 +110,9 @@ pub struct Answer {
     /// Whether to show all steps of the run as text.
     #[serde(skip)]
     pub all_steps: bool,
+    /// Where and why it fails, in short; only said of C programs, and only as text.
+    #[serde(skip)]
+    pub explanation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refinement: Option<Refinement>,
     /// No run fails within so many turns of each loop.
@@ -184,6 +192,7 @@ impl Answer {
             shortest: None,
             slice: None,
             all_steps: args.all_steps,
+            explanation: None,
             refinement: None,
             bound: None,
             replay: None,
@@ -221,6 +230,12 @@ impl Answer {
         };
         let live = LiveLine::new();
         let trusted = trusted(&args.program, subject, engine, move |cycle| live.show_path(cycle));
+        if let (Some(rest), Word::Unsafe, false) =
+            (&subject.rest, trusted.verdict, args.no_explain || args.program.json)
+        {
+            let explanation = of_c(&args.program, &EffortArgs::little(), subject, rest, &trusted);
+            self.explanation = Some(wherefore_report::short(&explanation, &screen()));
+        }
         let Trusted { verdict, reason, decided, replay } = trusted;
         (self.verdict, self.reason, self.replay) = (verdict, reason, replay);
         self.engine = match decided.engine {

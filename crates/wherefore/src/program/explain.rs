@@ -224,6 +224,11 @@ impl EffortArgs {
         args.left(subject).map_or(wanted, |left| wanted.min(left.mul_f64(0.8)))
     }
 
+    /// Enough for the few lines at the end of another answer.
+    pub fn little() -> Self {
+        Self { effort: Some(Duration::from_millis(600)), inputs: Vec::new() }
+    }
+
     /// No more than is needed.
     pub fn least() -> Self {
         Self { effort: None, inputs: Vec::new() }

@@ -78,6 +78,9 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
     if let (Word::Unsafe, Some(reason)) = (answer.verdict, &answer.reason) {
         let _ = writeln!(out, "{reason}");
     }
+    if let Some(explanation) = answer.explanation.as_ref().filter(|text| !text.is_empty()) {
+        let _ = write!(out, "\n{explanation}");
+    }
     if let Some(refinement) = &answer.refinement {
         abstraction(&mut out, refinement);
     }
