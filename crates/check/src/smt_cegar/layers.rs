@@ -49,6 +49,16 @@ pub(super) enum Element {
     Block(usize),
 }
 
+impl Element {
+    /// The node, unless it is a block.
+    pub fn node(self) -> Option<NodeId> {
+        match self {
+            Element::Node(node) => Some(node),
+            Element::Block(_) => None,
+        }
+    }
+}
+
 impl<'d> Graph<'d> {
     /// The graph of an abstract program with so many nodes.
     pub fn new(program: &'d Abstract, nodes: usize, start: NodeId) -> Self {

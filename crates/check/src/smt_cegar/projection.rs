@@ -25,6 +25,7 @@ use wherefore_smt::{Budget, Reason};
 use super::beyond::beyond;
 use super::blocks::{Blocks, NodeId};
 use super::certificate::{Checked, Separation};
+use super::conditions::Alternatives;
 use super::layers::{Element, Graph, Layers};
 use super::path::{Feasibility, Path};
 use super::{Abstract, Cycle, DEPTH, MOST_PLACES, Refinement, STACK_SIZE, conditions, stop};
@@ -415,6 +416,32 @@ impl Projection<'_> {
         let d = &last.program.bits;
         let graph = Graph::new(&last.program, blocks.places.len(), blocks.start);
         let tracked = |node: NodeId| &predicates[node][..last.tracked[node]];
+        let mut ways: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for element in &last.inside {
+            if let Element::Block(at) = element {
+                ways.entry(blocks.blocks[*at].from).or_default().push(*at);
+            }
+        }
+        // What is tracked at a node; if that says nothing, the guards of the ways on.
+        let mut at_nodes: BTreeMap<NodeId, Alternatives> = BTreeMap::new();
+        let mut behind_blocks: BTreeMap<usize, Alternatives> = BTreeMap::new();
+        for node in last.inside.iter().filter_map(|element| element.node()) {
+            let here = d.and(last.forwards.of(node), last.backwards.of(node));
+            at_nodes.insert(node, conditions::of(&mut machine.terms, d, tracked(node), &here));
+        }
+        for at in ways.values().flatten() {
+            let Some(here) = graph.behind(&last.forwards, &last.backwards, *at) else { continue };
+            let to = blocks.blocks[*at].to;
+            behind_blocks.insert(*at, conditions::of(&mut machine.terms, d, tracked(to), &here));
+        }
+        for (node, found) in &mut at_nodes {
+            let is_goal = blocks.errors.contains_key(node) || blocks.cuts.contains(node);
+            if !is_goal && conditions::is_nothing(found) {
+                let ways = ways.get(node).into_iter().flatten();
+                let ways = ways.filter_map(|at| Some((&blocks.blocks[*at], behind_blocks.get(at)?)));
+                *found = conditions::of_ways(&mut machine.terms, ways);
+            }
+        }
         let mut stores: BTreeMap<Node, Vec<Vec<String>>> = BTreeMap::new();
         for element in last.inside.iter().take_while(|_| budget.look().is_ok()) {
             let mut add = |machine: &mut Machine<'_>, place, found| {
@@ -422,23 +449,19 @@ impl Projection<'_> {
                 stores.entry(machine.flat.node(place)).or_default().extend(words);
             };
             match *element {
-                Element::Node(node) => {
-                    let here = d.and(last.forwards.of(node), last.backwards.of(node));
-                    let found = conditions::of(&mut machine.terms, d, tracked(node), &here);
-                    add(machine, blocks.places[node], found);
-                }
-                Element::Block(at) if blocks.blocks[at].edges.len() > 1 => {
-                    let Some(here) = graph.behind(&last.forwards, &last.backwards, at) else { continue };
-                    let to = blocks.blocks[at].to;
-                    let behind = conditions::of(&mut machine.terms, d, tracked(to), &here);
-                    for first in 1..blocks.blocks[at].edges.len() {
+                Element::Node(node) => add(machine, blocks.places[node], at_nodes[&node].clone()),
+                Element::Block(at) => {
+                    let block = &blocks.blocks[at];
+                    let Some(mut behind) = behind_blocks.get(&at) else { continue };
+                    if conditions::is_nothing(behind) {
+                        behind = at_nodes.get(&block.to).unwrap_or(behind);
+                    }
+                    for first in 1..block.edges.len() {
                         let rest = blocks.rest(machine, at, first);
-                        let found = conditions::before(&mut machine.terms, &rest, &behind);
-                        let place = machine.flat.edges[blocks.blocks[at].edges[first] as usize].from;
-                        add(machine, place, found);
+                        let found = conditions::before(&mut machine.terms, &rest, behind);
+                        add(machine, machine.flat.edges[block.edges[first] as usize].from, found);
                     }
                 }
-                Element::Block(_) => {}
             }
         }
         stores.values_mut().for_each(conditions::shorten);
