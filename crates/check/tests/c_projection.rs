@@ -306,6 +306,44 @@ int main(void) {
     assert_eq!(at(12), [""]);
 }
 
+/// A failing run ends at its target: what follows there, inside a procedure whose entry is the target, is on no failing run.
+#[test]
+fn a_run_through_locations_ends_at_its_target() {
+    let text = "extern int __VERIFIER_nondet_int(void);
+int g;
+void helper(void) {
+  g = 1;
+  g = 2;
+}
+int main(void) {
+  g = 3;
+  if (__VERIFIER_nondet_int())
+    helper();
+  g = 4;
+  return 0;
+}
+";
+    let program = c::translate_text("case.c", text, &Options::default()).unwrap().program;
+    let targets = program.targets(&TargetChoice::Label("helper".to_owned())).unwrap();
+    assert_eq!(targets.len(), 1);
+    let found = project(&program, &targets, &ProjectOptions::default(), &limits(20), &mut |_| {});
+    assert!(found.is_exact());
+    for line in [4, 5, 8, 9, 10, 11, 12] {
+        let nodes: Vec<Node> = program.nodes().filter(|node| program.line(*node) == Some(line)).collect();
+        let inside = nodes.iter().any(|node| found.inside.contains(node));
+        match through(&program, &targets, &nodes, &limits(20)) {
+            Through::Run(run) => {
+                fails(&program, &targets, &run);
+                assert!(inside && [4, 8, 9, 10].contains(&line), "line {line}");
+            }
+            Through::None { .. } => assert!(!inside && [5, 11, 12].contains(&line), "line {line}"),
+            Through::Unknown(stop) => panic!("{stop:?} at line {line}"),
+        }
+    }
+    assert!(matches!(through(&program, &targets, &[], &limits(20)), Through::None { .. }));
+    assert!(matches!(through(&program, &[], &[targets[0].node], &limits(20)), Through::None { .. }));
+}
+
 #[test]
 fn runs_through_lines_of_random_programs() {
     run_random(12, |text, program, targets| {
