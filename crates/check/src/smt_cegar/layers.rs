@@ -90,24 +90,24 @@ impl<'d> Graph<'d> {
     }
 
     /// Truth values as a relation from nothing to them: composing it with a weight is a forward step.
-    fn from_nothing(&self, stores: &Predicate) -> Predicate {
+    fn reaching(&self, stores: &Predicate) -> Predicate {
         self.d.and(&self.nothing, &self.d.primed(stores))
     }
 
     /// Truth values as a relation from them to nothing: composing a weight with it is a backward step.
-    fn to_nothing(&self, stores: &Predicate) -> Predicate {
+    fn leading_from(&self, stores: &Predicate) -> Predicate {
         self.d.and(stores, &self.d.primed(&self.nothing))
     }
 
     /// What an arrow makes of some truth values.
     fn image(&self, arrow: &Arrow, stores: &Predicate) -> Predicate {
-        let reached = self.d.extend(&self.from_nothing(stores), &arrow.weight);
+        let reached = self.d.extend(&self.reaching(stores), &arrow.weight);
         self.d.stores_of(&self.d.primed(&reached))
     }
 
     /// What an arrow makes some truth values of.
     fn origin(&self, arrow: &Arrow, stores: &Predicate) -> Predicate {
-        self.d.stores_of(&self.d.extend(&arrow.weight, &self.to_nothing(stores)))
+        self.d.stores_of(&self.d.extend(&arrow.weight, &self.leading_from(stores)))
     }
 
     fn meets(&self, a: &Predicate, b: &Predicate) -> Option<Predicate> {
@@ -118,7 +118,7 @@ impl<'d> Graph<'d> {
     /// What can be reached from the start.
     pub fn forwards(&self, budget: &Budget) -> Result<Layers, StopReason> {
         let (start, stores) = &self.start;
-        let first = vec![(*start, self.from_nothing(stores))];
+        let first = vec![(*start, self.reaching(stores))];
         let relations = self.spread(first, &self.out, budget, |arrow, reached| {
             (arrow.to, self.d.extend(reached, &arrow.weight))
         })?;
@@ -132,7 +132,7 @@ impl<'d> Graph<'d> {
         goals: impl IntoIterator<Item = NodeId>,
         budget: &Budget,
     ) -> Result<Layers, StopReason> {
-        let goal = |node: NodeId| (node, self.to_nothing(&reached.all[node]));
+        let goal = |node: NodeId| (node, self.leading_from(&reached.all[node]));
         let first = goals.into_iter().map(goal).collect();
         let relations = self.spread(first, &self.into, budget, |arrow, leading| {
             let before = self.d.extend(&arrow.weight, leading);
