@@ -33,7 +33,7 @@ pub fn project_unbounded(
     }
     let options =
         ProjectOptions { seeds: decided.failure.into_iter().collect(), ..ProjectOptions::default() };
-    let mut found = project(program, targets, &options, &clock.part(2), progress);
+    let mut found = project(program, targets, &options, &clock.part(3), progress);
     // All that is open at once, until there is no run, or no answer.
     while !found.is_exact() && !clock.is_over() {
         let open = open(&found);

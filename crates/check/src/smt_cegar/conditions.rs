@@ -10,6 +10,9 @@ use super::words::in_words;
 /// More alternatives than this are not listed: then nothing is said.
 const MOST: usize = 24;
 
+/// What the solver may spend on making conditions shorter.
+const FEW: u64 = 500;
+
 /// Alternatives, each a conjunction. An empty one is no condition.
 pub(super) type Alternatives = Vec<Vec<Term>>;
 
@@ -60,16 +63,43 @@ pub(super) fn before(terms: &mut Terms, block: &Block, behind: &Alternatives) ->
     all
 }
 
-/// Conditions in words; none that follows from the others beside it.
+/// Whether an alternative is no condition: then the others do not matter.
+pub(super) fn is_nothing(alternatives: &Alternatives) -> bool {
+    alternatives.iter().any(Vec::is_empty)
+}
+
+/// The conditions before one of some blocks, each with the conditions behind it.
+pub(super) fn of_ways<'w>(
+    terms: &mut Terms,
+    ways: impl Iterator<Item = (&'w Block, &'w Alternatives)>,
+) -> Alternatives {
+    let mut all = Alternatives::new();
+    for (block, behind) in ways {
+        all.extend(before(terms, block, behind));
+        if all.len() > MOST || is_nothing(&all) {
+            return vec![Vec::new()];
+        }
+    }
+    all
+}
+
+/// Conditions in words; none that follows from the others beside it. If some alternative always holds, that is no condition.
 pub(super) fn in_source_words(
     terms: &mut Terms,
     alternatives: Alternatives,
     budget: &Budget,
 ) -> Vec<Vec<String>> {
     let mut solver = BitBlaster::new();
+    let few = Budget { conflicts: Some(FEW), ..budget.clone() };
+    let each: Vec<Term> = alternatives.iter().map(|literals| terms.all(literals)).collect();
+    let any = terms.any(&each);
+    let none = terms.not(any);
+    if alternatives.len() > 1 && matches!(solver.check(terms, &[none], &few), Outcome::Unsat(_)) {
+        return vec![Vec::new()];
+    }
     let mut all = Vec::new();
     for mut literals in alternatives {
-        without_the_implied(terms, &mut solver, &mut literals, budget);
+        without_the_implied(terms, &mut solver, &mut literals, &few);
         all.push(literals.into_iter().map(|literal| in_words(terms, literal)).collect());
     }
     all
@@ -82,7 +112,6 @@ fn without_the_implied(
     literals: &mut Vec<Term>,
     budget: &Budget,
 ) {
-    let budget = Budget { conflicts: Some(500), ..budget.clone() };
     let mut at = 0;
     while at < literals.len() && literals.len() > 1 {
         let mut rest = literals.clone();
@@ -90,7 +119,7 @@ fn without_the_implied(
         let not = terms.not(literal);
         let mut question = rest.clone();
         question.push(not);
-        if matches!(solver.check(terms, &question, &budget), Outcome::Unsat(_)) {
+        if matches!(solver.check(terms, &question, budget), Outcome::Unsat(_)) {
             *literals = rest;
         } else {
             at += 1;

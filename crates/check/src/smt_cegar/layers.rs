@@ -49,6 +49,16 @@ pub(super) enum Element {
     Block(usize),
 }
 
+impl Element {
+    /// The node, unless it is a block.
+    pub fn node(self) -> Option<NodeId> {
+        match self {
+            Element::Node(node) => Some(node),
+            Element::Block(_) => None,
+        }
+    }
+}
+
 impl<'d> Graph<'d> {
     /// The graph of an abstract program with so many nodes.
     pub fn new(program: &'d Abstract, nodes: usize, start: NodeId) -> Self {
@@ -79,16 +89,25 @@ impl<'d> Graph<'d> {
         graph
     }
 
+    /// Truth values as a relation from nothing to them: composing it with a weight is a forward step.
+    fn reaching(&self, stores: &Predicate) -> Predicate {
+        self.d.and(&self.nothing, &self.d.primed(stores))
+    }
+
+    /// Truth values as a relation from them to nothing: composing a weight with it is a backward step.
+    fn leading_from(&self, stores: &Predicate) -> Predicate {
+        self.d.and(stores, &self.d.primed(&self.nothing))
+    }
+
     /// What an arrow makes of some truth values.
     fn image(&self, arrow: &Arrow, stores: &Predicate) -> Predicate {
-        let reached = self.d.and(&self.nothing, &self.d.primed(stores));
-        self.d.stores_of(&self.d.range_of(&self.d.extend(&reached, &arrow.weight)))
+        let reached = self.d.extend(&self.reaching(stores), &arrow.weight);
+        self.d.stores_of(&self.d.primed(&reached))
     }
 
     /// What an arrow makes some truth values of.
     fn origin(&self, arrow: &Arrow, stores: &Predicate) -> Predicate {
-        let leading = self.d.and(stores, &self.d.primed(&self.nothing));
-        self.d.stores_of(&self.d.extend(&arrow.weight, &leading))
+        self.d.stores_of(&self.d.extend(&arrow.weight, &self.leading_from(stores)))
     }
 
     fn meets(&self, a: &Predicate, b: &Predicate) -> Option<Predicate> {
@@ -99,9 +118,11 @@ impl<'d> Graph<'d> {
     /// What can be reached from the start.
     pub fn forwards(&self, budget: &Budget) -> Result<Layers, StopReason> {
         let (start, stores) = &self.start;
-        self.spread(vec![(*start, stores.clone())], &self.out, budget, |arrow, stores| {
-            (arrow.to, self.image(arrow, stores))
-        })
+        let first = vec![(*start, self.reaching(stores))];
+        let relations = self.spread(first, &self.out, budget, |arrow, reached| {
+            (arrow.to, self.d.extend(reached, &arrow.weight))
+        })?;
+        Ok(relations.map(|reached| self.d.stores_of(&self.d.primed(reached))))
     }
 
     /// What leads to one of some nodes, among what can be reached.
@@ -111,13 +132,16 @@ impl<'d> Graph<'d> {
         goals: impl IntoIterator<Item = NodeId>,
         budget: &Budget,
     ) -> Result<Layers, StopReason> {
-        let goals = goals.into_iter().map(|node| (node, reached.all[node].clone())).collect();
-        self.spread(goals, &self.into, budget, |arrow, stores| {
-            (arrow.from, self.d.and(&reached.all[arrow.from], &self.origin(arrow, stores)))
-        })
+        let goal = |node: NodeId| (node, self.leading_from(&reached.all[node]));
+        let first = goals.into_iter().map(goal).collect();
+        let relations = self.spread(first, &self.into, budget, |arrow, leading| {
+            let before = self.d.extend(&arrow.weight, leading);
+            (arrow.from, self.d.and(&reached.all[arrow.from], &before))
+        })?;
+        Ok(relations.map(|leading| self.d.stores_of(leading)))
     }
 
-    /// The least sets that contain some and are closed under steps. **Cost:** each store of each node is looked at once an arrow.
+    /// The least relations that contain some and are closed under steps. **Cost:** each pair of each node is looked at once an arrow.
     fn spread(
         &self,
         first: Vec<(NodeId, Predicate)>,
@@ -143,7 +167,7 @@ impl<'d> Graph<'d> {
             for (node, stores) in &frontier {
                 for arrow in &arrows[*node] {
                     let (to, made) = step(&self.arrows[*arrow], stores);
-                    let fresh = d.and(&made, &d.not(&layers.all[to]));
+                    let fresh = d.difference(&made, &layers.all[to]).unwrap_or(made);
                     if !d.is_zero(&fresh) {
                         let known = next.entry(to).or_insert_with(|| d.zero());
                         *known = d.or(known, &fresh);
@@ -164,6 +188,9 @@ impl<'d> Graph<'d> {
             Element::Node(node) => Some((node, self.meets(&forwards.all[node], &backwards.all[node])?)),
             Element::Block(block) => {
                 let arrow = self.arrow(block)?;
+                if self.d.is_zero(&backwards.all[arrow.from]) || self.d.is_zero(&backwards.all[arrow.to]) {
+                    return None;
+                }
                 let leading = self.origin(arrow, &backwards.all[arrow.to]);
                 Some((arrow.from, self.meets(&forwards.all[arrow.from], &leading)?))
             }
@@ -260,6 +287,16 @@ impl<'d> Graph<'d> {
 }
 
 impl Layers {
+    fn map(&self, set: impl Fn(&Predicate) -> Predicate) -> Layers {
+        let of_node = |layers: &BTreeMap<u32, Predicate>| {
+            layers.iter().map(|(distance, layer)| (*distance, set(layer))).collect()
+        };
+        Layers {
+            all: self.all.iter().map(&set).collect(),
+            by_distance: self.by_distance.iter().map(of_node).collect(),
+        }
+    }
+
     /// All truth values of a node.
     pub fn of(&self, node: NodeId) -> &Predicate {
         &self.all[node]

@@ -5,8 +5,10 @@
 //! abstract run is either run for real, or its interpolants are the next predicates. A proof is checked again before it is believed.
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver. 4. `path`: counterexamples. 5. `certificate`: the
-//!    check of proofs.
+//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver; `sharpen`: where they are too coarse. 4. `path`:
+//!    counterexamples. 5. `certificate`: the check of proofs.
+//! 6. [`project`]: the error projection. `layers`: shortest abstract runs through a node; `beyond`: what follows a cut; `conditions`: under which
+//!    conditions it fails.
 
 mod abstraction;
 mod beyond;

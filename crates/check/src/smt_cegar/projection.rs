@@ -25,6 +25,7 @@ use wherefore_smt::{Budget, Reason};
 use super::beyond::beyond;
 use super::blocks::{Blocks, NodeId};
 use super::certificate::{Checked, Separation};
+use super::conditions::Alternatives;
 use super::layers::{Element, Graph, Layers};
 use super::path::{Feasibility, Path};
 use super::{Abstract, Cycle, DEPTH, MOST_PLACES, Refinement, STACK_SIZE, conditions, stop};
@@ -160,6 +161,7 @@ fn search(
 /// Where the locations of the program are in the graph.
 struct Places {
     elements: BTreeMap<Node, Vec<Element>>,
+    nodes: BTreeMap<Element, Vec<Node>>,
 }
 
 impl Places {
@@ -175,7 +177,13 @@ impl Places {
                 elements.entry(within).or_default().push(Element::Block(at));
             }
         }
-        Self { elements }
+        let mut nodes: BTreeMap<Element, Vec<Node>> = BTreeMap::new();
+        for (node, places) in &elements {
+            for element in places {
+                nodes.entry(*element).or_default().push(*node);
+            }
+        }
+        Self { elements, nodes }
     }
 }
 
@@ -211,6 +219,9 @@ struct Projection<'a> {
 /// How many counterexamples are ruled out for the sake of a place in the first round; three times as many in each later one.
 const FIRST_EFFORT: usize = 6;
 
+/// How many places are looked at in one abstraction.
+const AT_ONCE: usize = 6;
+
 impl Projection<'_> {
     /// Confirms what is inside, or rules it out; what ended it, if a limit did.
     fn run(&mut self, progress: &mut (dyn FnMut(&Cycle) + Send)) -> Result<(), StopReason> {
@@ -218,16 +229,20 @@ impl Projection<'_> {
         let start = Element::Node(self.refinement.blocks.start);
         // First of all, whether it can fail.
         if self.runs.is_empty() && self.is_inside(start) {
-            self.settle(start, usize::MAX, progress)?;
+            self.settle(vec![start], usize::MAX, progress)?;
         }
         let mut effort = FIRST_EFFORT.min(self.effort);
         loop {
             let mut tried = BTreeSet::new();
             let before = (self.refinement.cycles, self.runs.len());
-            while let Some(element) = self.choose(&tried) {
-                self.settle(element, effort, progress)?;
-                // Were it settled, it would not be chosen again.
-                tried.insert(element);
+            loop {
+                let some = self.choose(&tried);
+                if some.is_empty() {
+                    break;
+                }
+                // What is settled will not be chosen again.
+                tried.extend(some.iter().copied());
+                self.settle(some, effort, progress)?;
             }
             let after = (self.refinement.cycles, self.runs.len());
             if tried.is_empty() || after == before || effort >= self.effort {
@@ -237,43 +252,60 @@ impl Projection<'_> {
         }
     }
 
-    /// Examines runs through an element until one is real, or there is none, or the effort is spent.
+    /// Examines runs through some elements until of each one is real, or there is none, or the effort is spent. The abstraction is made anew
+    /// once for all of them.
     fn settle(
         &mut self,
-        element: Element,
+        mut elements: Vec<Element>,
         effort: usize,
         progress: &mut (dyn FnMut(&Cycle) + Send),
     ) -> Result<(), StopReason> {
         for _ in 0..effort {
-            if !self.is_inside(element) {
+            let mut open = Vec::new();
+            for element in elements {
+                if self.is_inside(element) && !self.is_confirmed(element) {
+                    if let Examined::RuledOut = self.examine(element, progress)? {
+                        open.push(element);
+                    }
+                }
+            }
+            if open.is_empty() {
                 break;
             }
-            match self.examine(element, progress)? {
-                Examined::RuledOut => self.renew()?,
-                Examined::Confirmed | Examined::Open => break,
-            }
+            self.renew()?;
+            elements = open;
         }
         Ok(())
+    }
+
+    /// Whether every location of an element is on a real failing run.
+    fn is_confirmed(&self, element: Element) -> bool {
+        let nodes = self.places.nodes.get(&element);
+        nodes.is_some_and(|nodes| nodes.iter().all(|node| self.confirmed.contains_key(node)))
     }
 
     fn is_inside(&self, element: Element) -> bool {
         self.last.as_ref().is_some_and(|last| last.inside.contains(&element))
     }
 
-    /// A place inside of a location that is not confirmed: the one that is farthest from failing, whose run is likely to pass others.
-    fn choose(&self, tried: &BTreeSet<Element>) -> Option<Element> {
-        let last = self.last.as_ref()?;
+    /// Places inside of locations that are not confirmed. Those that are far from failing come first, whose runs are likely to pass others; the
+    /// rest lie apart, so that they have different reasons.
+    fn choose(&self, tried: &BTreeSet<Element>) -> Vec<Element> {
+        let Some(last) = &self.last else { return Vec::new() };
         let open = self.places.elements.iter().filter(|(node, _)| !self.confirmed.contains_key(*node));
-        let elements = open.flat_map(|(_, elements)| elements);
-        let inside =
-            elements.filter(|element| last.inside.contains(element) && !tried.contains(*element)).copied();
-        inside.max_by_key(|element| {
+        let is_open = |element: &&Element| last.inside.contains(element) && !tried.contains(element);
+        let mut some: Vec<Element> =
+            open.filter_map(|(_, elements)| elements.iter().find(is_open).copied()).collect();
+        some.sort_by_key(|element| {
             let node = match element {
                 Element::Node(node) => *node,
                 Element::Block(block) => self.refinement.blocks.blocks[*block].from,
             };
-            (last.backwards.farthest(node), std::cmp::Reverse(*element))
-        })
+            (std::cmp::Reverse(last.backwards.farthest(node)), *element)
+        });
+        some.dedup();
+        let apart = some.len().div_ceil(AT_ONCE).max(1);
+        some.into_iter().step_by(apart).collect()
     }
 
     /// The abstraction with all predicates, and its projection.
@@ -330,7 +362,12 @@ impl Projection<'_> {
             Ok(Feasibility::Real(..)) => Ok(Examined::Open),
             Ok(Feasibility::Spurious(found)) => {
                 // Formulas that were cut short may rule out nothing.
+                let is_newer = |refinement: &Refinement<'_>| {
+                    refinement.predicates.iter().map(Vec::len).ne(last.tracked.iter().copied())
+                };
+                // What another run of the same abstraction has brought may be enough for this one.
                 let sharper = refinement.track_all(found)
+                    || is_newer(refinement)
                     || match refinement.sharpen(&last.program, &path) {
                         Err(reason @ (Reason::Time | Reason::Cancelled)) => return Err(stop(&reason)),
                         sharper => sharper.unwrap_or(false),
@@ -415,6 +452,32 @@ impl Projection<'_> {
         let d = &last.program.bits;
         let graph = Graph::new(&last.program, blocks.places.len(), blocks.start);
         let tracked = |node: NodeId| &predicates[node][..last.tracked[node]];
+        let mut ways: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for element in &last.inside {
+            if let Element::Block(at) = element {
+                ways.entry(blocks.blocks[*at].from).or_default().push(*at);
+            }
+        }
+        // What is tracked at a node; if that says nothing, the guards of the ways on.
+        let mut at_nodes: BTreeMap<NodeId, Alternatives> = BTreeMap::new();
+        let mut behind_blocks: BTreeMap<usize, Alternatives> = BTreeMap::new();
+        for node in last.inside.iter().filter_map(|element| element.node()) {
+            let here = d.and(last.forwards.of(node), last.backwards.of(node));
+            at_nodes.insert(node, conditions::of(&mut machine.terms, d, tracked(node), &here));
+        }
+        for at in ways.values().flatten() {
+            let Some(here) = graph.behind(&last.forwards, &last.backwards, *at) else { continue };
+            let to = blocks.blocks[*at].to;
+            behind_blocks.insert(*at, conditions::of(&mut machine.terms, d, tracked(to), &here));
+        }
+        for (node, found) in &mut at_nodes {
+            let is_goal = blocks.errors.contains_key(node) || blocks.cuts.contains(node);
+            if !is_goal && conditions::is_nothing(found) {
+                let ways = ways.get(node).into_iter().flatten();
+                let ways = ways.filter_map(|at| Some((&blocks.blocks[*at], behind_blocks.get(at)?)));
+                *found = conditions::of_ways(&mut machine.terms, ways);
+            }
+        }
         let mut stores: BTreeMap<Node, Vec<Vec<String>>> = BTreeMap::new();
         for element in last.inside.iter().take_while(|_| budget.look().is_ok()) {
             let mut add = |machine: &mut Machine<'_>, place, found| {
@@ -422,23 +485,19 @@ impl Projection<'_> {
                 stores.entry(machine.flat.node(place)).or_default().extend(words);
             };
             match *element {
-                Element::Node(node) => {
-                    let here = d.and(last.forwards.of(node), last.backwards.of(node));
-                    let found = conditions::of(&mut machine.terms, d, tracked(node), &here);
-                    add(machine, blocks.places[node], found);
-                }
-                Element::Block(at) if blocks.blocks[at].edges.len() > 1 => {
-                    let Some(here) = graph.behind(&last.forwards, &last.backwards, at) else { continue };
-                    let to = blocks.blocks[at].to;
-                    let behind = conditions::of(&mut machine.terms, d, tracked(to), &here);
-                    for first in 1..blocks.blocks[at].edges.len() {
+                Element::Node(node) => add(machine, blocks.places[node], at_nodes[&node].clone()),
+                Element::Block(at) => {
+                    let block = &blocks.blocks[at];
+                    let Some(mut behind) = behind_blocks.get(&at) else { continue };
+                    if conditions::is_nothing(behind) {
+                        behind = at_nodes.get(&block.to).unwrap_or(behind);
+                    }
+                    for first in 1..block.edges.len() {
                         let rest = blocks.rest(machine, at, first);
-                        let found = conditions::before(&mut machine.terms, &rest, &behind);
-                        let place = machine.flat.edges[blocks.blocks[at].edges[first] as usize].from;
-                        add(machine, place, found);
+                        let found = conditions::before(&mut machine.terms, &rest, behind);
+                        add(machine, machine.flat.edges[block.edges[first] as usize].from, found);
                     }
                 }
-                Element::Block(_) => {}
             }
         }
         stores.values_mut().for_each(conditions::shorten);
