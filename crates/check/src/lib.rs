@@ -36,7 +36,7 @@ mod verdict;
 
 pub use decide::{Decision, Way, decide, race};
 pub use path_terms::{PathTerms, Unknown};
-pub use projected::project_unbounded;
+pub use projected::{project_from, project_unbounded};
 pub use through::{Through, through};
 pub use unbounded::{Decided, Engine, Failure, decide_unbounded};
 pub use verdict::{CheckError, Verdict};

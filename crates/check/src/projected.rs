@@ -31,8 +31,22 @@ pub fn project_unbounded(
     if decided.verdict == Verdict::Safe {
         return nothing(decided);
     }
-    let options =
-        ProjectOptions { seeds: decided.failure.into_iter().collect(), ..ProjectOptions::default() };
+    let seeds = decided.failure.into_iter().collect();
+    project_from(program, targets, seeds, &clock.part(1), progress)
+}
+
+/// The same for a program that is known to fail, with failing runs to begin with.
+///
+/// **Ensures:** as [`project_unbounded`].
+pub fn project_from(
+    program: &Program,
+    targets: &[ErrorSite],
+    seeds: Vec<Failure>,
+    limits: &Limits,
+    progress: &mut (dyn FnMut(&Cycle) + Send),
+) -> Projected {
+    let clock = Clock { begin: Instant::now(), limits };
+    let options = ProjectOptions { seeds, ..ProjectOptions::default() };
     let mut found = project(program, targets, &options, &clock.part(3), progress);
     // All that is open at once, until there is no run, or no answer.
     while !found.is_exact() && !clock.is_over() {

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use wherefore_check::smt_cegar::{ProjectOptions, project};
-use wherefore_check::{Decided, Failure};
+use wherefore_check::{Decided, Failure, project_from};
 use wherefore_program::{
     CallGraph, EdgeRef, ErrorKind, ErrorSite, LocationId, LocationKind, Node, Operation, PathSlicer,
     ProcedureId, Program, Stops,
@@ -112,8 +111,8 @@ impl Subject<'_> {
     fn refine(&self, lines: &mut Lines, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let limits = Limits { time: Some(left), ..self.limits.clone() };
-        let options = ProjectOptions { seeds: lines.cover.runs.clone(), ..ProjectOptions::default() };
-        let found = project(self.program, self.targets, &options, &limits, &mut |_| {});
+        let seeds = lines.cover.runs.clone();
+        let found = project_from(self.program, self.targets, seeds, &limits, &mut |_| {});
         let words = |list: &[String]| list.iter().map(|text| in_source_syntax(text)).collect::<Vec<_>>();
         for (node, list) in found.tracked {
             lines.predicates.entry(node).or_default().extend(words(&list));

@@ -62,7 +62,7 @@ fn odd_letters_do_not_reach_the_screen() {
 fn the_short_form_is_short() {
     for (name, explanation) in common::all() {
         let text = short(&explanation, &TerminalOptions::default());
-        assert!((1..=10).contains(&text.lines().count()), "{name}:\n{text}");
+        assert!(text.lines().count() <= 10, "{name}:\n{text}");
     }
 }
 

@@ -271,6 +271,8 @@ pub fn of_c(
     explanation.reason = trusted.reason.clone();
     explanation.assumptions = rest.assumptions.iter().map(|one| c::words(&subject.program, one)).collect();
     put_stats(&mut explanation, subject, &trusted.decided, taken);
+    let doubt = |doubt| format!("lines are cleared only if {}", c::words(&subject.program, doubt));
+    explanation.stats.incomplete.extend(rest.doubts.iter().map(doubt));
     explanation
 }
 
