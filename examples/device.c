@@ -1,4 +1,4 @@
-/* A driver that forgets to take its lock when the first transfer is retried. */
+/* A driver that gives its lock away for a retry, and seldom takes it again. */
 #include <assert.h>
 
 extern int __VERIFIER_nondet_int(void);
@@ -6,8 +6,17 @@ extern int __VERIFIER_nondet_int(void);
 static int locked;
 static int transferred;
 
-static void lock(void)   { assert(!locked); locked = 1; }
-static void unlock(void) { assert(locked);  locked = 0; }
+static void lock(void)
+{
+    assert(!locked);
+    locked = 1;
+}
+
+static void unlock(void)
+{
+    assert(locked);
+    locked = 0;
+}
 
 static int checksum(int rounds)
 {

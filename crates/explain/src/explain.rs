@@ -69,7 +69,10 @@ pub enum Conditions {
 impl Subject<'_> {
     /// The locations that are shown: those of the source.
     fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
-        self.program.nodes().filter(|node| self.is_shown(node.procedure))
+        // The brace at the end of a procedure is not a statement of C.
+        let is_statement =
+            |node: &Node| self.grain == Grain::Fine || self.program.location(*node).kind != LocationKind::End;
+        self.program.nodes().filter(move |node| self.is_shown(node.procedure) && is_statement(node))
     }
 
     fn is_shown(&self, procedure: ProcedureId) -> bool {

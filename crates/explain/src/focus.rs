@@ -17,6 +17,7 @@ use wherefore_program::{
 };
 
 use crate::free_choices::FreeChoices;
+use crate::words::one_line;
 
 /// What an item of a sequence is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,8 +260,7 @@ fn frames(program: &Program, path: &[EdgeRef]) -> Vec<Option<usize>> {
 
 /// The text of an item: the condition, the call, or the statements of its steps.
 pub fn text(program: &Program, path: &[EdgeRef], item: &Item) -> String {
-    let words =
-        |span: Span| program.source(span).slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = |span: Span| one_line(program, span);
     let Some(first) = item.positions.first().map(|at| program.edge(path[*at])) else {
         return words(program.location(item.node).span);
     };

@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use wherefore_check::Failure;
 use wherefore_check::bounded::{self, Bounded};
 use wherefore_program::{ErrorSite, Node, Program, Trace};
 use wherefore_pushdown::Limits;
@@ -15,7 +14,7 @@ use wherefore_pushdown::Limits;
 use crate::variant::{good_end, relax, with_inputs_of, without_failures};
 
 /// The time for one statement and one run.
-const MOST_TIME: Duration = Duration::from_millis(300);
+const MOST_TIME: Duration = Duration::from_millis(150);
 
 /// Asks for repairs of one program.
 pub(crate) struct Repairs<'p> {
@@ -31,18 +30,8 @@ impl<'p> Repairs<'p> {
         Self { end: good_end(program), program: without_failures(program, targets), original: program, until }
     }
 
-    /// The runs that a change of the statements at some locations could save, by position. None if the time was not enough.
-    pub fn saved(&self, nodes: &BTreeSet<Node>, runs: &[&Failure]) -> Option<BTreeSet<usize>> {
-        let mut saved = BTreeSet::new();
-        for (i, run) in runs.iter().enumerate() {
-            if self.is_saved(nodes, &run.trace)? {
-                saved.insert(i);
-            }
-        }
-        Some(saved)
-    }
-
-    fn is_saved(&self, nodes: &BTreeSet<Node>, trace: &Trace) -> Option<bool> {
+    /// Whether a change of the statements at some locations could save a run. None if there is no time left.
+    pub fn is_saved(&self, nodes: &BTreeSet<Node>, trace: &Trace) -> Option<bool> {
         let end = self.end.clone()?;
         let executed = |step: &wherefore_program::Step| {
             let from = self.original.edge(step.edge).from;

@@ -26,7 +26,7 @@ pub struct Steps {
 pub enum Grain {
     /// Each state is a step.
     Fine,
-    /// As in C: states of one statement are one, and what comes before `main` is left out.
+    /// As in C: states of one statement are one; what comes before `main`, and ends of procedures that are no statements, are left out.
     Statements,
 }
 
@@ -39,7 +39,7 @@ impl Steps {
             let Some(node) = state.node() else { continue };
             let location = program.location(node);
             let depth = state.stack.len();
-            if grain == Grain::Statements && depth == 1 {
+            if grain == Grain::Statements && (depth == 1 || location.kind == LocationKind::End) {
                 continue;
             }
             let extent = extent(program, location.span);

@@ -23,7 +23,13 @@ pub(crate) fn suspicion(
     limits: &Limits,
     until: Instant,
 ) -> BTreeMap<Node, f64> {
-    let visited = |trace: &Trace| trace.states().filter_map(State::node).collect::<BTreeSet<Node>>();
+    // Only failing runs are where they fail: that says nothing.
+    let fails = |node: &Node| {
+        program.location(*node).kind == LocationKind::Error || targets.iter().any(|site| site.node == *node)
+    };
+    let visited = |trace: &Trace| {
+        trace.states().filter_map(State::node).filter(|node| !fails(node)).collect::<BTreeSet<Node>>()
+    };
     let failing: Vec<BTreeSet<Node>> = failing.iter().map(|trace| visited(trace)).collect();
     let all: BTreeSet<Node> = failing.iter().flatten().copied().collect();
     let (mut passing, mut elsewhere): (Vec<BTreeSet<Node>>, BTreeSet<Node>) = Default::default();

@@ -162,35 +162,58 @@ fn sharpened(
     let others = search.runs.iter().enumerate().filter(|(i, _)| *i != explained.run).map(|(_, run)| run);
     let runs: Vec<&Failure> =
         std::iter::once(&search.runs[explained.run]).chain(others).take(MOST_RUNS).collect();
+    let path = search.path(explained);
     let property = property(sequence);
+    let checks: BTreeSet<Node> =
+        property.iter().flat_map(|item| nodes(program, path, sequence, *item)).collect();
     // A free choice is an input: the fault is not there.
-    let is_free = |item: &usize| matches!(sequence.items[*item].role, Role::Free(_));
-    let mut known: Vec<(BTreeSet<Node>, usize)> = Vec::new();
-    let mut saved: Vec<(usize, usize)> = Vec::new();
-    for item in marked.iter().copied().filter(|item| !property.contains(item) && !is_free(item)) {
-        let nodes = nodes(program, search.path(explained), sequence, item);
-        if nodes.is_empty() || passes_on(program, &nodes) {
+    let is_free = |item: usize| matches!(sequence.items[item].role, Role::Free(_));
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for item in marked.iter().copied().filter(|item| !property.contains(item) && !is_free(*item)) {
+        let nodes = nodes(program, path, sequence, item);
+        if nodes.is_empty() || passes_on(program, &nodes) || nodes.is_subset(&checks) {
             continue;
         }
-        let count = match known.iter().find(|(other, _)| *other == nodes) {
-            Some((_, count)) => *count,
-            None => {
-                let Some(runs) = repairs.saved(&nodes, &runs) else { return (marked.to_vec(), Vec::new()) };
-                // A repair of other runs that leaves this one is not one.
-                let count = if runs.contains(&0) { runs.len() } else { 0 };
-                known.push((nodes, count));
-                count
-            }
-        };
-        saved.push((item, count));
+        match candidates.iter_mut().find(|known| known.nodes == nodes) {
+            Some(known) => known.items.push(item),
+            None => candidates.push(Candidate { nodes, items: vec![item], saves: 0 }),
+        }
     }
-    let best = saved.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    // Run by run: one that is not saved by a candidate rules it out if it is the run of this sequence, and speaks against it otherwise.
+    for (i, run) in runs.iter().enumerate() {
+        let mut saved = Vec::with_capacity(candidates.len());
+        for candidate in &candidates {
+            match repairs.is_saved(&candidate.nodes, &run.trace) {
+                Some(is_saved) => saved.push(is_saved),
+                None => break,
+            }
+        }
+        if saved.len() < candidates.len() {
+            break;
+        }
+        for (candidate, is_saved) in candidates.iter_mut().zip(saved) {
+            candidate.saves += usize::from(is_saved);
+        }
+        if i == 0 {
+            candidates.retain(|candidate| candidate.saves > 0);
+        }
+    }
+    let best = candidates.iter().map(|candidate| candidate.saves).max().unwrap_or(0);
     if best == 0 {
         return (marked.to_vec(), Vec::new());
     }
-    let items: Vec<usize> =
-        saved.into_iter().filter(|(_, count)| *count == best).map(|(item, _)| item).collect();
+    let best = candidates.into_iter().filter(|candidate| candidate.saves == best);
+    let mut items: Vec<usize> = best.flat_map(|candidate| candidate.items).collect();
+    items.sort_unstable();
     (items.clone(), items)
+}
+
+/// Statements that may be where the fault is: items of one place.
+struct Candidate {
+    nodes: BTreeSet<Node>,
+    items: Vec<usize>,
+    /// How many runs a change here saves.
+    saves: usize,
 }
 
 /// The check that fails: the last condition, and the call that hands it what it checks.

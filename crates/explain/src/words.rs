@@ -19,7 +19,7 @@ pub(crate) fn line(program: &Program, node: Node) -> Option<Line> {
     program.line(node).map(|line| Line { file: span.file.0 as usize, line })
 }
 
-/// The text of a span on one line, without comments and without the brace that opens a block.
+/// The text of a span on one line, without comments, and without a brace or semicolon at its end.
 pub(crate) fn one_line(program: &Program, span: Span) -> String {
     let text = program.source(span).slice(span);
     let mut kept = String::with_capacity(text.len());
@@ -38,5 +38,5 @@ pub(crate) fn one_line(program: &Program, span: Span) -> String {
     }
     kept.push_str(rest);
     let words: Vec<&str> = kept.split_whitespace().collect();
-    words.join(" ").trim_end_matches('{').trim_end().to_owned()
+    words.join(" ").trim_end_matches(['{', ';', ' ']).to_owned()
 }

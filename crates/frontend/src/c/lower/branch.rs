@@ -54,8 +54,13 @@ impl Lower<'_, '_> {
 
     /// Goes to `yes` if a term is not zero, else to `no`.
     pub(crate) fn branch(&mut self, term: &Term, yes: LocationId, no: LocationId) -> Checked<()> {
+        self.decide(term, term, yes, no)
+    }
+
+    /// The same for a part of a condition: `whole` is it or its negation, and what the edges name. The first of them is the way on if that holds.
+    fn decide(&mut self, whole: &Term, term: &Term, yes: LocationId, no: LocationId) -> Checked<()> {
         match &term.kind {
-            TermKind::Not(inner) => self.branch(inner, no, yes),
+            TermKind::Not(inner) => self.decide(whole, inner, no, yes),
             TermKind::And(left, right) if !self.is_pure(right) => {
                 let middle = self.body.open(right.span);
                 self.branch(left, middle, no)?;
@@ -77,21 +82,28 @@ impl Lower<'_, '_> {
                 let condition = self.condition(term)?;
                 let span = self.head.take().unwrap_or(term.span);
                 let at = self.body.fill(span, LocationKind::Branch);
-                match condition.as_constant() {
+                if let Some(value) = condition.as_constant() {
                     // A way that is never taken is left out.
-                    Some(value) => {
-                        let to = if value != 0 { yes } else { no };
-                        self.body.edge(at, to, Operation::Skip, span);
-                    }
-                    None => {
-                        // The edges name the condition, the first of them the way on if it holds.
-                        self.body.edge(at, yes, Operation::Assume(condition.clone()), term.span);
-                        self.body.edge(at, no, Operation::Assume(Self::negated(condition)), term.span);
-                    }
+                    let to = if value != 0 { yes } else { no };
+                    self.body.edge(at, to, Operation::Skip, span);
+                    return Ok(());
+                }
+                let ways = [(yes, condition.clone()), (no, Self::negated(condition))];
+                let [first, second] = if is_negated(whole) { [1, 0] } else { [0, 1] };
+                for (to, condition) in [&ways[first], &ways[second]] {
+                    self.body.edge(at, *to, Operation::Assume(condition.clone()), whole.span);
                 }
                 Ok(())
             }
         }
+    }
+}
+
+/// Whether a condition is the negation of what is left without its signs of negation.
+fn is_negated(term: &Term) -> bool {
+    match &term.kind {
+        TermKind::Not(inner) => !is_negated(inner),
+        _ => false,
     }
 }
 
