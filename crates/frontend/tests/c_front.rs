@@ -134,6 +134,20 @@ fn places_lead_to_the_files_that_people_wrote() {
     assert_eq!(text_at("twice", LocationKind::Return), own("h.h", "2:3", "return x + x;"));
 }
 
+/// Generated files name the files that they were made of. If those are not there, places are in the generated file.
+#[test]
+fn markers_of_files_that_are_not_there_do_not_count() {
+    let folder = folder("lost-markers");
+    let file = folder.join("generated.c");
+    let text = "#line 7 \"nowhere.c\"\nint main(void)\n{\n#line 12\n  int x = 1;\n#line 99 \"nowhere.h\"\n  ERROR: return x;\n}\n";
+    std::fs::write(&file, text).unwrap();
+    let translation = translate(std::slice::from_ref(&file), &Options::default()).unwrap();
+    let program = &translation.program;
+    let site = program.targets(&TargetChoice::Default).unwrap().remove(0);
+    assert_eq!(program.line(site.node), Some(7));
+    assert_eq!(program.source(program.location(site.node).span).name(), file.display().to_string());
+}
+
 #[test]
 fn statements_have_one_location_each() {
     let text = "int main(void) {\n  int x = 1;\n  x += 2;\n  if (x > 2)\n    x = 0;\n  while (x < 3)\n    x++;\n  return x;\n}\n";

@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
 use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
@@ -45,7 +46,7 @@ pub(crate) fn read(path: &Path, arguments: &[String], sources: &mut Sources) -> 
     if path.extension().is_some_and(|extension| extension == "i") {
         return Ok(Text::new(LineTable::identity(main, &original), &without_comments(&original)));
     }
-    let text = preprocess(path, arguments)?;
+    let text = preprocess(path, without_lost_markers(&original), arguments)?;
     let lines = LineTable::with_markers(main, &text);
     Ok(Text::new(lines, &text))
 }
@@ -56,10 +57,43 @@ pub(crate) fn own(name: &str, text: &str, sources: &mut Sources) -> Text {
     Text::new(LineTable::identity(main, text), &without_comments(text))
 }
 
-fn preprocess(path: &Path, arguments: &[String]) -> Result<String, LoadError> {
+/// The text without its markers `#line 12 "other.c"`, if one of them names a file that is not there: places are then those of the file
+/// at hand.
+fn without_lost_markers(text: &str) -> Option<String> {
+    // What is behind the number of a marker.
+    fn marker(line: &str) -> Option<&str> {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start();
+        let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
+        let name = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        (name.len() < rest.len()).then_some(name)
+    }
+    let is_lost = |line: &str| {
+        let name = marker(line).and_then(|rest| rest.trim().strip_prefix('"')?.split('"').next());
+        name.is_some_and(|name| !Path::new(name).is_file())
+    };
+    if !text.lines().any(is_lost) {
+        return None;
+    }
+    let keep = |line| if marker(line).is_some() { "" } else { line };
+    Some(text.lines().map(keep).collect::<Vec<_>>().join("\n") + "\n")
+}
+
+/// Runs the preprocessor on a file, or on a text that stands for it.
+fn preprocess(path: &Path, text: Option<String>, arguments: &[String]) -> Result<String, LoadError> {
     let compiler = std::env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or_else(|| OsString::from("cc"));
     let file = path.display().to_string();
-    let output = Command::new(&compiler).arg("-E").args(arguments).arg(path).output().map_err(|error| {
+    let mut command = Command::new(&compiler);
+    command.arg("-E").args(arguments);
+    let output = match text {
+        None => command.arg(path).output(),
+        Some(text) => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            command.arg("-iquote").arg(folder.unwrap_or(Path::new("."))).args(["-x", "c", "-"]);
+            let name = file.replace('\\', "\\\\").replace('"', "\\\"");
+            output_on(command, &format!("# 1 \"{name}\"\n{text}"))
+        }
+    };
+    let output = output.map_err(|error| {
         let message = format!("the preprocessor `{}` cannot be run: {error}", Path::new(&compiler).display());
         LoadError::Io { file: file.clone(), error: std::io::Error::new(error.kind(), message) }
     })?;
@@ -69,6 +103,18 @@ fn preprocess(path: &Path, arguments: &[String]) -> Result<String, LoadError> {
         return Err(LoadError::Io { file, error });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs a command with a text as its input.
+fn output_on(mut command: Command, text: &str) -> std::io::Result<Output> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let input = child.stdin.take();
+    std::thread::scope(|scope| {
+        // A preprocessor that stops reading says why itself.
+        scope.spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
+        child.wait_with_output()
+    })
 }
 
 /// Parses a text.
