@@ -45,7 +45,8 @@ pub fn through(program: &Program, targets: &[ErrorSite], nodes: &[Node], limits:
         (Verdict::Safe, _) => {
             let reason = match (decided.engine, decided.bound) {
                 (Engine::Bounded, Some(bound)) => {
-                    format!("bounded checking: no loop takes more than {bound} turns, and no run fails")
+                    let turns = if bound == 1 { "one turn" } else { &format!("{bound} turns") };
+                    format!("bounded checking: no loop takes more than {turns}, and no run fails")
                 }
                 (Engine::Refinement, _) => format!(
                     "refinement: a proof, after {} counterexamples that cannot be run",
