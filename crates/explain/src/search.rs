@@ -88,7 +88,7 @@ impl<'p> Search<'p> {
             let before = self.found.len();
             bounds += 1;
             while self.found.len() < MOST_SEQUENCES && Instant::now() < self.until {
-                let Ok(Some(found)) = runs.next() else { break };
+                let Ok(Some(found)) = runs.another() else { break };
                 let decisions = self.add(found.failure.clone());
                 runs.exclude(&found, &decisions);
             }

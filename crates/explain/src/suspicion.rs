@@ -39,7 +39,7 @@ pub(crate) fn suspicion(
         let limits = Limits { time: Some(time), ..limits.clone() };
         let _ = with_runs(&variant, std::slice::from_ref(&end), &limits, |runs| {
             while passing.len() < MOST_RUNS && Instant::now() < until {
-                let Ok(Some(found)) = runs.next() else { break };
+                let Ok(Some(found)) = runs.another() else { break };
                 let path = &found.failure.path;
                 let decides = |at: &usize| {
                     let edge = path[*at];

@@ -78,7 +78,7 @@ impl<'p> Runs<'p> {
     ///
     /// # Errors
     /// The limit that was met.
-    pub fn next(&mut self) -> Result<Option<Found>, StopReason> {
+    pub fn another(&mut self) -> Result<Option<Found>, StopReason> {
         self.ask(Terms::TRUE)
     }
 
@@ -140,7 +140,7 @@ pub fn with_runs(
     let budget = budget_of(limits);
     for bound in BOUNDS {
         let mut runs = Runs::new(program, targets, bound, budget.clone())?;
-        let wanted = if runs.next()?.is_some() { work(&mut runs) } else { Wanted::More };
+        let wanted = if runs.another()?.is_some() { work(&mut runs) } else { Wanted::More };
         let extent = runs.extent();
         if wanted == Wanted::Enough || extent == Extent::All {
             return Ok(extent);

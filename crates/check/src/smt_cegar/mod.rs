@@ -18,6 +18,7 @@ mod conditions;
 mod layers;
 mod path;
 mod projection;
+mod proof;
 mod sharpen;
 mod words;
 
@@ -36,8 +37,9 @@ use crate::symbolic::{Flat, Machine, Store, run};
 use crate::unbounded::Failure;
 use abstraction::{Relations, Tracked};
 use blocks::{Block, Blocks, NodeId};
-use certificate::{Certificate, Checked};
+use certificate::Checked;
 use path::{Feasibility, Path};
+use proof::Proof;
 use words::in_words;
 
 pub use projection::{ProjectOptions, Projected, project};
@@ -282,9 +284,12 @@ impl<'a> Refinement<'a> {
             let stores = d.stores_of(&d.range_of(&reached));
             invariants.push(self.formula(d, node, self.predicates[node].len(), &stores));
         }
-        let certificate = Certificate { invariants };
-        let checked = certificate.check(&mut self.machine.terms, &self.blocks, &self.initial, &self.budget);
-        self.invariants = certificate.invariants;
+        let places = self.blocks.places.iter().copied();
+        let known = places.zip(invariants.iter().copied()).collect();
+        let names = self.blocks.variables().collect();
+        let proof = Proof::new(&mut self.machine.terms, &self.machine.flat, names, known);
+        let checked = proof.check(&self.budget);
+        self.invariants = invariants;
         match checked {
             Checked::Proof => Ok(Outcome::Safe),
             Checked::Unknown => Err(StopReason::Time),
