@@ -16,7 +16,7 @@ use wherefore_pushdown::{
     Order, Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
 };
 
-use crate::encoding::{CONTROL, Encoding, Layout, Origin, concrete, number};
+use crate::encoding::{CONTROL, Encoding, Layout, LiveRules, Origin, concrete, number};
 pub use crate::verdict::{CheckError, Verdict};
 
 /// More bits than this and even the identity is a large diagram.
@@ -77,7 +77,10 @@ pub struct Checker<'a> {
     encoding: Encoding,
     /// When work began: the time limit is for all of it.
     begin: Instant,
+    live: OnceCell<LiveRules>,
+    /// post\* on live bits, and on all.
     post: OnceCell<Saturated<Predicate>>,
+    whole_post: OnceCell<Saturated<Predicate>>,
     recorded: OnceCell<Saturated<Predicate>>,
     /// pre\* of the whole system, and of what can be reached.
     pre: OnceCell<Saturated<Predicate>>,
@@ -110,8 +113,9 @@ impl<'a> Checker<'a> {
         let cache = (bits * 4096).clamp(1 << 12, 1 << 20).min(capacity);
         let domain = BddRelations::with_cache(bits, capacity, cache);
         let encoding = Encoding::new(program, targets, layout, domain);
-        let (post, recorded, pre, inside) = Default::default();
-        Ok(Self { program, targets: targets.to_vec(), options, encoding, begin, post, recorded, pre, inside })
+        let (live, post, whole_post, recorded, pre, inside) = Default::default();
+        let targets = targets.to_vec();
+        Ok(Self { program, targets, options, encoding, begin, live, post, whole_post, recorded, pre, inside })
     }
 
     /// The program.
@@ -141,7 +145,7 @@ impl<'a> Checker<'a> {
     /// The saturated automaton in the DOT language.
     pub fn show_automaton(&self) -> String {
         let saturated = match self.options.search {
-            Search::Forwards => self.post(),
+            Search::Forwards => self.whole_post(),
             Search::Backwards => self.pre(),
         };
         saturated.automaton.dot(&self.encoding.system, |w| format!("{} nodes", w.node_count())).to_string()
@@ -177,14 +181,21 @@ impl<'a> Checker<'a> {
         solve(direction, d, system, &seed, Method::Worklist, &options)
     }
 
-    fn post(&self) -> &Saturated<Predicate> {
-        self.post.get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Off))
+    fn live(&self) -> &LiveRules {
+        self.live.get_or_init(|| LiveRules::new(&self.encoding))
     }
 
-    /// post\* once more, with what witnesses need.
+    fn post(&self) -> &Saturated<Predicate> {
+        self.post.get_or_init(|| self.saturate(Direction::Post, &self.live().system, Recording::Off))
+    }
+
+    fn whole_post(&self) -> &Saturated<Predicate> {
+        self.whole_post.get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Off))
+    }
+
+    /// post\* on live bits once more, with what witnesses need.
     fn recorded(&self) -> &Saturated<Predicate> {
-        self.recorded
-            .get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Witnesses))
+        self.recorded.get_or_init(|| self.saturate(Direction::Post, &self.live().system, Recording::Witnesses))
     }
 
     fn pre(&self) -> &Saturated<Predicate> {
@@ -201,7 +212,7 @@ impl<'a> Checker<'a> {
 
     /// pre\* of the errors within what post\* reached: every configuration on a failing run is there.
     fn inside(&self) -> Result<&(Rules, Saturated<Predicate>), StopReason> {
-        let post = self.post();
+        let post = self.whole_post();
         if !post.stop.is_complete() {
             return Err(post.stop);
         }
@@ -250,7 +261,7 @@ impl<'a> Checker<'a> {
     pub fn failing_run(&self, only: Option<Node>) -> Result<Option<FailingRun>, StopReason> {
         let query = self.targets_automaton(only, Reading::Forward, &());
         let d = &self.encoding.domain;
-        let some = self.recorded().witnesses(d, &self.encoding.system, &query, usize::MAX);
+        let some = self.recorded().witnesses(d, &self.live().system, &query, usize::MAX);
         let some = some.ok().and_then(|witnesses| witnesses.into_iter().next());
         let Some(some) = some else {
             return match self.recorded().stop {
@@ -260,7 +271,7 @@ impl<'a> Checker<'a> {
         };
         let shortest = self.shortest(&query, some.rules.len());
         let is_shortest = shortest.is_some();
-        let rules = shortest.unwrap_or(some.rules);
+        let rules = self.live().run(&shortest.unwrap_or(some.rules));
         let trace = concrete::trace(&self.encoding, self.program, &rules).ok_or(StopReason::Memory)?;
         self.replayed(FailingRun { trace, is_shortest }).map(Some)
     }
@@ -271,9 +282,11 @@ impl<'a> Checker<'a> {
             return None;
         }
         let lengths = ByLength::new(self.encoding.domain.clone());
-        let system = self.encoding.system.map(|rule, w| {
-            let steps = u32::from(self.encoding.origins[rule.index()] != Origin::Part);
-            let merge = self.encoding.system.merge(rule).cloned();
+        let rules = &self.live().system;
+        let system = rules.map(|rule, w| {
+            let origin = self.encoding.origins.get(rule.index());
+            let steps = u32::from(origin.is_some_and(|origin| *origin != Origin::Part));
+            let merge = rules.merge(rule).cloned();
             (lengths.weight(steps, w.clone()), merge.map(|merge| ByLengthMerge::new(merge, steps)))
         });
         let seed = self.start(Reading::Backward, &lengths.one());
@@ -306,7 +319,7 @@ impl<'a> Checker<'a> {
         let encoding = &self.encoding;
         let (rules, pre) = self.inside()?;
         let functional =
-            FunctionalAutomaton::new(&encoding.domain, rules, &self.post().automaton, &pre.automaton);
+            FunctionalAutomaton::new(&encoding.domain, rules, &self.whole_post().automaton, &pre.automaton);
         let adjoint = AdjointProjection::new(&functional);
         let mut stores = BTreeMap::new();
         for (_, symbol) in adjoint.nodes() {
@@ -338,7 +351,7 @@ impl<'a> Checker<'a> {
         }
         let encoding = &self.encoding;
         let (rules, pre) = self.inside()?;
-        let post = self.recorded();
+        let post = &self.saturate(Direction::Post, &encoding.system, Recording::Witnesses);
         if !post.stop.is_complete() {
             return Err(post.stop);
         }
@@ -417,12 +430,12 @@ impl Projection<'_, '_> {
 impl Checker<'_> {
     /// The values of some variables that occur at a location on any run, each a tuple, in order.
     pub fn reachable_values(&self, node: Node, of: &[Var], most: usize) -> Result<Vec<Vec<u64>>, StopReason> {
-        if !self.post().stop.is_complete() {
-            return Err(self.post().stop);
+        if !self.whole_post().stop.is_complete() {
+            return Err(self.whole_post().stop);
         }
         let d = &self.encoding.domain;
-        let contexts = self.post().automaton.contexts(d);
-        let weight = contexts.of_top(d, &self.post().automaton, CONTROL, self.encoding.symbol(node));
+        let contexts = self.whole_post().automaton.contexts(d);
+        let weight = contexts.of_top(d, &self.whole_post().automaton, CONTROL, self.encoding.symbol(node));
         Ok(self.tuples(node, of, &d.range_of(&weight), most))
     }
 

@@ -31,23 +31,30 @@ struct Inner {
     identity: Predicate,
     nexts: Predicate,
     currents_and_nexts: Predicate,
-    /// A call changes the globals only.
-    globals: Rc<Changed>,
-    /// For its effect: current globals → temporary, current locals → next.
+    /// A call changes all variables but the kept ones.
+    others: Rc<Changed>,
+    /// For its effect: kept currents → next, other currents → temporary.
     second: Renaming,
 }
 
 impl LocalVariables {
     /// The local variables are those with the given numbers.
     pub fn new(domain: &BddRelations, locals: &[usize]) -> Self {
-        let globals: Vec<usize> = (0..domain.variable_count()).filter(|i| !locals.contains(i)).collect();
+        Self::keeping(domain, locals, locals)
+    }
+
+    /// The same, where the caller goes on with the `kept` ones only: the others have any value after the call.
+    ///
+    /// For callers to whom the others do not matter any more. All of `kept` must be `locals`.
+    pub fn keeping(domain: &BddRelations, locals: &[usize], kept: &[usize]) -> Self {
+        let others: Vec<usize> = (0..domain.variable_count()).filter(|i| !kept.contains(i)).collect();
         let levels = || locals.iter().map(|i| domain.inner().variables[*i]);
         let inner = Inner {
-            identity: domain.identity_on(locals.iter().copied()),
+            identity: domain.identity_on(kept.iter().copied()),
             nexts: domain.core().cube(levels().map(|l| l.next)),
             currents_and_nexts: domain.core().cube(levels().flat_map(|l| [l.current, l.next])),
-            globals: domain.changed(&globals),
-            second: domain.core().renaming(&as_second(&domain.inner().variables, |i| !locals.contains(&i))),
+            others: domain.changed(&others),
+            second: domain.core().renaming(&as_second(&domain.inner().variables, |i| !kept.contains(&i))),
         };
         Self { inner: Rc::new(inner) }
     }
@@ -85,7 +92,7 @@ impl ProjectLocals {
         Self { locals, entry }
     }
 
-    /// `{(g₁, l₁, g₂, l₁) | (g₁, l₁, g₂, l₂) ∈ entry ⊗ w}`.
+    /// `{(g₁, l₁, g₂, l₁) | (g₁, l₁, g₂, l₂) ∈ entry ⊗ w}`, if all locals are kept.
     pub fn project(&self, domain: &BddRelations, w: &Predicate) -> Predicate {
         domain.core().and(&self.effect(domain, w), &self.locals.inner.identity)
     }
@@ -124,7 +131,7 @@ impl Merge<BddRelations> for ProjectLocals {
         }
         let locals = &self.locals.inner;
         let second = domain.core().rename(&effect, &locals.second);
-        locals.globals.then(domain.core(), caller, &second)
+        locals.others.then(domain.core(), caller, &second)
     }
 }
 

@@ -32,8 +32,10 @@ enum Fault {
 pub fn run(extent: Extent) {
     let sizes: &[(usize, usize, usize)] = match extent {
         Extent::Quick => &[(10, 6, 4)],
-        Extent::Full => &[(10, 20, 10), (20, 20, 10), (40, 20, 10), (20, 40, 10), (20, 20, 30)],
+        Extent::Full => &[(10, 20, 10), (20, 20, 10), (40, 20, 10), (120, 20, 10), (20, 40, 10), (20, 20, 30)],
     };
+    let temp: Vec<(usize, usize, usize)> = std::env::var("BOOL_SIZES").ok().map(|v| v.split(' ').map(|t| { let n: Vec<usize> = t.split(',').map(|x| x.parse().unwrap()).collect(); (n[0], n[1], n[2]) }).collect()).unwrap_or_default();
+    let sizes = if temp.is_empty() { sizes } else { &temp[..] };
     let mut table = Table::new(&[
         "procedures",
         "locations",
@@ -44,6 +46,7 @@ pub fn run(extent: Extent) {
         "load ms",
         "encode ms",
         "reach ms",
+        "run ms",
         "projection ms",
         "of reach",
         "on",
@@ -74,11 +77,16 @@ fn row(table: &mut Table, shape: Shape) {
     let (verdict, reach_time, _) = measure(1, || checker.verdict());
     let expected = if shape.fault == Fault::None { Verdict::Safe } else { Verdict::Unsafe };
     assert_eq!(verdict, expected, "a wrong verdict");
+    eprintln!("TMP {} {:?} reach {reach_time:?} nodes {}", shape.procedures, verdict, checker.diagram_nodes());
+    let (_, run_time, _) = measure(1, || checker.failing_run(None).expect("no limits"));
+    eprintln!("TMP run {run_time:?}");
+    if std::env::var("NO_PROJ").is_ok() { return; }
     let (inside, projection_time, _) = measure(1, || {
         checker.projection(Detail::Locations).map_or(0, |projection| projection.nodes().count())
     });
+    eprintln!("TMP projection {projection_time:?} inside {inside}");
     let locations = program.nodes().count();
-    let whole = load_time + encode_time + reach_time;
+    let whole = load_time + encode_time + reach_time + run_time;
     table.row(vec![
         shape.procedures.to_string(),
         locations.to_string(),
@@ -89,6 +97,7 @@ fn row(table: &mut Table, shape: Shape) {
         ms(load_time),
         ms(encode_time),
         ms(reach_time),
+        ms(run_time),
         ms(projection_time),
         times(ratio(projection_time, reach_time)),
         format!("{} %", 100 * inside / locations),
