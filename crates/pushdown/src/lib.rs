@@ -13,6 +13,7 @@
 
 mod automaton;
 mod chop;
+mod completions;
 mod configurations;
 mod dependence;
 mod expression;
@@ -42,6 +43,7 @@ pub mod lexer;
 
 pub use automaton::{Automaton, Reading, Transition};
 pub use chop::{WitnessThrough, chop_by_post_star, chop_by_pre_star, stores_along};
+pub use completions::Completions;
 pub use configurations::ConfigurationSet;
 pub use limits::{Limits, StopReason};
 pub use names::{Names, RuleId, Shown, State, Symbol};

@@ -8,7 +8,7 @@ use common::*;
 use proptest::prelude::*;
 use wherefore_domains::{Relation, RelationDomain};
 use wherefore_pushdown::{
-    AdjointMerge, AdjointProjection, FunctionalAutomaton, Options, Reading, Recording, Relational, RuleId,
+    AdjointMerge, AdjointProjection, Completions, FunctionalAutomaton, Options, Reading, Recording, Relational, RuleId,
     Semiring, State, Symbol, System, chop_by_post_star, chop_by_pre_star, post_star, pre_star, replay,
     stores_along,
 };
@@ -25,6 +25,7 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
     let adjoint = AdjointProjection::new(&functional);
     let start = case.start_automaton(Reading::Forward, &());
     let target = case.target_automaton(Reading::Forward, &());
+    let completions = Completions::new(&d, system, &post.automaton, &target);
 
     // What short runs say about each node: the weight of runs through it, and the stores seen there.
     let mut seen: BTreeMap<(State, Symbol), Relation> = BTreeMap::new();
@@ -55,6 +56,9 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
         prop_assert_eq!(twice.as_ref(), Ok(&chop), "double pre* at {:?}", node);
         prop_assert_eq!(adjoint.contains(p, top), !d.is_zero(&chop), "adjoint at {:?}", node);
 
+        prop_assert_eq!(completions.contains(p, top), !d.is_zero(&chop), "completions at {:?}", node);
+        prop_assert_eq!(&completions.stores(p, top), &adjoint.stores(p, top), "completed stores at {:?}", node);
+
         // Witnesses through the node justify the chop, and their stores are within the exact ones.
         let stores = functional.stores(p, top);
         prop_assert_eq!(&adjoint.stores(p, top), &stores, "stores at {:?}", node);
@@ -83,6 +87,7 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
     // Rules on failing runs: those of short runs, and no rule that witnesses through its two ends cannot use.
     for (rule, _) in system.rules() {
         let inside = adjoint.contains_rule(rule);
+        prop_assert_eq!(completions.contains_rule(rule), inside, "{:?}", rule);
         prop_assert!(inside || !used.contains(&rule), "{rule:?}");
         let mut without = system.clone();
         without.remove_rule(rule);
@@ -96,6 +101,7 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
     }
     let expected: Vec<_> = functional.nodes().into_iter().filter(|(p, s)| adjoint.contains(*p, *s)).collect();
     prop_assert_eq!(adjoint.nodes(), expected.clone());
+    prop_assert_eq!(completions.nodes(), expected.clone());
     prop_assert_eq!(functional.projection(), expected);
     Ok(())
 }

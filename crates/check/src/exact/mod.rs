@@ -4,15 +4,15 @@
 //! relations between stores, as decision diagrams. A run fails if it reaches a target location; post\* finds whether one
 //! does, and the adjoint projection finds every location that lies on a failing run, with the stores there.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wherefore_domains::bdd::{BddRelations, Cube, Predicate, ProjectLocals};
 use wherefore_domains::{ByLength, ByLengthMerge};
 use wherefore_program::{EdgeRef, ErrorSite, Interpreter, Node, ProcedureId, Program, Trace, Var};
 use wherefore_pushdown::{
-    AdjointProjection, Automaton, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options,
+    Automaton, Completions, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options,
     Order, Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
 };
 
@@ -21,6 +21,12 @@ pub use crate::verdict::{CheckError, Verdict};
 
 /// More bits than this and even the identity is a large diagram.
 pub(crate) const MOST_BITS: usize = 5_000;
+
+/// How many results of operations on diagrams are remembered at most (20 bytes each).
+const CACHE: usize = 1 << 20;
+
+/// How long to look for a shorter failing run than the one that is known, or as long as it took to find that one.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// From which end to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,10 +84,11 @@ pub struct Checker<'a> {
     /// When work began: the time limit is for all of it.
     begin: Instant,
     live: OnceCell<LiveRules>,
+    /// How long post\* took.
+    searched: Cell<Duration>,
     /// post\* on live bits, and on all.
     post: OnceCell<Saturated<Predicate>>,
     whole_post: OnceCell<Saturated<Predicate>>,
-    recorded: OnceCell<Saturated<Predicate>>,
     /// pre\* of the whole system, and of what can be reached.
     pre: OnceCell<Saturated<Predicate>>,
     inside: OnceCell<(Rules, Saturated<Predicate>)>,
@@ -110,12 +117,13 @@ impl<'a> Checker<'a> {
         }
         // About 32 bytes a node.
         let capacity = options.limits.memory.map_or(1 << 26, |bytes| (bytes / 32).clamp(1 << 12, 1 << 28));
-        let cache = (bits * 4096).clamp(1 << 12, 1 << 20).min(capacity);
+        let edges: usize = program.procedures.iter().map(|procedure| procedure.edges.len()).sum();
+        let cache = (bits * edges.max(4096)).clamp(1 << 12, CACHE).min(capacity);
         let domain = BddRelations::with_cache(bits, capacity, cache);
         let encoding = Encoding::new(program, targets, layout, domain);
-        let (live, post, whole_post, recorded, pre, inside) = Default::default();
+        let (live, searched, post, whole_post, pre, inside) = Default::default();
         let targets = targets.to_vec();
-        Ok(Self { program, targets, options, encoding, begin, live, post, whole_post, recorded, pre, inside })
+        Ok(Self { program, targets, options, encoding, begin, live, searched, post, whole_post, pre, inside })
     }
 
     /// The program.
@@ -185,17 +193,18 @@ impl<'a> Checker<'a> {
         self.live.get_or_init(|| LiveRules::new(&self.encoding))
     }
 
+    /// post\* on live bits, with what witnesses need: next to diagrams that costs nothing.
     fn post(&self) -> &Saturated<Predicate> {
-        self.post.get_or_init(|| self.saturate(Direction::Post, &self.live().system, Recording::Off))
+        self.post.get_or_init(|| {
+            let begin = Instant::now();
+            let saturated = self.saturate(Direction::Post, &self.live().system, Recording::Witnesses);
+            self.searched.set(begin.elapsed());
+            saturated
+        })
     }
 
     fn whole_post(&self) -> &Saturated<Predicate> {
         self.whole_post.get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Off))
-    }
-
-    /// post\* on live bits once more, with what witnesses need.
-    fn recorded(&self) -> &Saturated<Predicate> {
-        self.recorded.get_or_init(|| self.saturate(Direction::Post, &self.live().system, Recording::Witnesses))
     }
 
     fn pre(&self) -> &Saturated<Predicate> {
@@ -259,21 +268,33 @@ impl<'a> Checker<'a> {
 
     /// A failing run to `only` (to any target, if it is none); `None` if there is none.
     pub fn failing_run(&self, only: Option<Node>) -> Result<Option<FailingRun>, StopReason> {
+        if self.cannot_fail() {
+            return Ok(None);
+        }
         let query = self.targets_automaton(only, Reading::Forward, &());
         let d = &self.encoding.domain;
-        let some = self.recorded().witnesses(d, &self.live().system, &query, usize::MAX);
+        let t0 = Instant::now();
+        let some = self.post().witnesses(d, &self.live().system, &query, usize::MAX);
         let some = some.ok().and_then(|witnesses| witnesses.into_iter().next());
         let Some(some) = some else {
-            return match self.recorded().stop {
+            return match self.post().stop {
                 StopReason::Complete => Ok(None),
                 stop => Err(stop),
             };
         };
-        let shortest = self.shortest(&query, some.rules.len());
+        eprintln!("TMP witnesses {:?}", t0.elapsed());
+        let known = self.live().run(&some.rules);
+        let known = known.iter().filter(|rule| self.encoding.origins[rule.index()] != Origin::Part).count();
+        let shortest = self.shortest(&query, known);
         let is_shortest = shortest.is_some();
+        eprintln!("TMP shortest {:?}", t0.elapsed());
+        if std::env::var("TMP").is_ok() { eprintln!("TMP known {known} shortest {is_shortest} {:?}", shortest.as_ref().map(|s| s.len())); }
         let rules = self.live().run(&shortest.unwrap_or(some.rules));
         let trace = concrete::trace(&self.encoding, self.program, &rules).ok_or(StopReason::Memory)?;
-        self.replayed(FailingRun { trace, is_shortest }).map(Some)
+        eprintln!("TMP trace {:?}", t0.elapsed());
+        let x = self.replayed(FailingRun { trace, is_shortest }).map(Some);
+        eprintln!("TMP replayed {:?}", t0.elapsed());
+        x
     }
 
     /// The rules of a shortest run, if it can be found within a budget.
@@ -281,7 +302,9 @@ impl<'a> Checker<'a> {
         if known <= 1 {
             return None;
         }
-        let lengths = ByLength::new(self.encoding.domain.clone());
+        // Longer runs than the known one are not looked for.
+        let longest = u32::try_from(known).unwrap_or(u32::MAX);
+        let lengths = ByLength::within(self.encoding.domain.clone(), longest);
         let rules = &self.live().system;
         let system = rules.map(|rule, w| {
             let origin = self.encoding.origins.get(rule.index());
@@ -291,8 +314,10 @@ impl<'a> Checker<'a> {
         });
         let seed = self.start(Reading::Backward, &lengths.one());
         // Weights by length are larger: this must not take much longer than the verdict did.
-        let steps = 4 * self.recorded().steps + 10_000;
-        let limits = Limits { steps: Some(steps), ..self.limits() };
+        let steps = 4 * self.post().steps + 10_000;
+        let mut limits = Limits { steps: Some(steps), ..self.limits() };
+        let patience = PATIENCE.max(self.searched.get());
+        limits.time = Some(limits.time.map_or(patience, |time| time.min(patience)));
         let options = Options { order: Order::Priority, recording: Recording::Witnesses, limits };
         let saturated = solve(Direction::Post, &lengths, &system, &seed, Method::Worklist, &options);
         if !saturated.stop.is_complete() {
@@ -317,10 +342,16 @@ impl<'a> Checker<'a> {
             return Ok(Projection { checker: self, stores: BTreeMap::new(), edges: BTreeSet::new() });
         }
         let encoding = &self.encoding;
-        let (rules, pre) = self.inside()?;
-        let functional =
-            FunctionalAutomaton::new(&encoding.domain, rules, &self.whole_post().automaton, &pre.automaton);
-        let adjoint = AdjointProjection::new(&functional);
+        // Stores are about all bits; which locations and edges lie on failing runs is the same on live ones.
+        let (system, post) = match detail {
+            Detail::Locations => (&self.live().system, self.post()),
+            Detail::Stores => (&encoding.system, self.whole_post()),
+        };
+        if !post.stop.is_complete() {
+            return Err(post.stop);
+        }
+        let query = self.targets_automaton(None, Reading::Forward, &());
+        let adjoint = Completions::new(&encoding.domain, system, &post.automaton, &query);
         let mut stores = BTreeMap::new();
         for (_, symbol) in adjoint.nodes() {
             if let Some(node) = encoding.node(symbol) {

@@ -53,11 +53,21 @@ fn as_first(variables: &[Levels], is_changed: impl Fn(usize) -> bool) -> Vec<(u3
     variables.iter().enumerate().map(target).collect()
 }
 
+/// What to rename in a transition that is turned round and comes second: next_V → temporary_V, currents → next.
+fn as_second_transposed(variables: &[Levels], is_changed: impl Fn(usize) -> bool) -> Vec<(u32, u32)> {
+    let turned = |(i, l): (usize, &Levels)| {
+        let next = is_changed(i).then_some((l.next, l.temporary));
+        [Some((l.current, l.next)), next]
+    };
+    variables.iter().enumerate().flat_map(turned).flatten().collect()
+}
+
 /// A transition that the domain has built, ready for composition.
 pub(super) struct Frame {
     changed: Rc<Changed>,
     second: Predicate,
     first: Predicate,
+    second_transposed: Predicate,
 }
 
 impl Frame {
@@ -71,12 +81,23 @@ impl Frame {
     ) -> Self {
         let second = core.brief_renaming(&as_second(variables, &is_changed));
         let first = core.brief_renaming(&as_first(variables, &is_changed));
-        Self { second: core.rename(p, &second), first: core.rename(p, &first), changed }
+        let transposed = core.brief_renaming(&as_second_transposed(variables, &is_changed));
+        Self {
+            second: core.rename(p, &second),
+            first: core.rename(p, &first),
+            second_transposed: core.rename(p, &transposed),
+            changed,
+        }
     }
 
     /// `w ⊗ transition`.
     pub(super) fn after(&self, core: &Core, w: &Predicate) -> Predicate {
         self.changed.then(core, w, &self.second)
+    }
+
+    /// `w ⊗ transitionᵀ`.
+    pub(super) fn after_transposed(&self, core: &Core, w: &Predicate) -> Predicate {
+        self.changed.then(core, w, &self.second_transposed)
     }
 
     /// `transition ⊗ w`.

@@ -223,6 +223,9 @@ impl BddRelations {
         if *b == self.inner.one {
             return a.clone();
         }
+        if let Some(transition) = self.frame(b) {
+            return transition.after_transposed(self.core(), a);
+        }
         let left = self.core().rename(a, &self.inner.left);
         let right = self.core().rename(b, &self.inner.right_transposed);
         self.core().and_exists(&left, &right, &self.inner.temporaries)
@@ -373,6 +376,9 @@ impl Relational for BddRelations {
     }
 
     fn middle(&self, before: &Predicate, after: &Predicate, context: &Predicate) -> Predicate {
+        if self.is_one(after) {
+            return self.range_of(&self.core().and(before, context));
+        }
         let wanted = self.extend_from_transposed(before, context);
         let set = self.core().and_exists(&wanted, after, &self.inner.nexts);
         self.core().and(&set, &self.inner.one)
