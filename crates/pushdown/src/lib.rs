@@ -32,6 +32,7 @@ mod reachability;
 mod replay;
 mod saturation;
 mod semiring;
+mod some_run;
 mod store;
 mod summary;
 mod system;
@@ -57,7 +58,7 @@ pub use reachability::Reachability;
 pub use replay::{Replay, Stuck, replay};
 pub use saturation::{Direction, Options, Order, Recording, Saturated, Saturation};
 pub use semiring::{
-    Adjoint, AdjointMerge, Merge, Plain, Relational, Remembering, Semiring, star_by_difference,
+    Adjoint, AdjointMerge, Atomic, Merge, Plain, Relational, Remembering, Semiring, star_by_difference,
     star_by_squaring,
 };
 pub use summary::Contexts;

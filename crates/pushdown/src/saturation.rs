@@ -75,6 +75,8 @@ pub struct Saturated<W> {
     /// How many transitions were taken off the worklist.
     pub steps: u64,
     pub(crate) log: Option<Log>,
+    /// What each entry of the log added to its transition.
+    pub(crate) gained: Vec<W>,
 }
 
 enum Worklist {
@@ -103,6 +105,8 @@ pub(crate) struct Core<'a, S: Semiring> {
     waiting: Vec<bool>,
     worklist: Worklist,
     pub log: Option<Log>,
+    /// What each entry of the log added.
+    gained: Vec<S::Weight>,
 }
 
 impl<'a, S: Semiring> Core<'a, S> {
@@ -119,6 +123,7 @@ impl<'a, S: Semiring> Core<'a, S> {
                 Order::Priority => Worklist::Priority(Priorities::default()),
             },
             log: (options.recording == Recording::Witnesses).then(Log::default),
+            gained: Vec::new(),
         }
     }
 
@@ -133,6 +138,8 @@ impl<'a, S: Semiring> Core<'a, S> {
             if self.domain.is_zero(&weight) {
                 return None;
             }
+            self.keep(&weight);
+            let store = &mut self.automaton.store;
             let delta = self.differential.then(|| weight.clone());
             let id = store.push(head, to, weight);
             if self.differential {
@@ -149,17 +156,28 @@ impl<'a, S: Semiring> Core<'a, S> {
                 return None;
             }
             self.domain.join(old, &new);
+            if self.log.is_some() {
+                self.gained.push(new.clone());
+            }
             match &mut self.deltas[id as usize] {
                 Some(delta) => {
                     self.domain.join(delta, &new);
                 }
                 none => *none = Some(new),
             }
-        } else if !self.domain.join(old, &weight) {
+        } else if self.domain.join(old, &weight) {
+            self.keep(&weight);
+        } else {
             return None;
         }
         self.changed(id, cause);
         None
+    }
+
+    fn keep(&mut self, gained: &S::Weight) {
+        if self.log.is_some() {
+            self.gained.push(gained.clone());
+        }
     }
 
     fn changed(&mut self, id: TransId, cause: Cause) {
@@ -216,6 +234,7 @@ impl<'a, S: Semiring> Core<'a, S> {
         self.automaton.store.bytes()
             + self.deltas.capacity() * size_of::<Option<S::Weight>>()
             + self.log.as_ref().map_or(0, Log::bytes)
+            + self.gained.capacity() * size_of::<S::Weight>()
     }
 }
 
@@ -400,7 +419,8 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
             }
         }
         let stop = if self.core.domain.exhausted() { StopReason::Memory } else { stop };
-        Saturated { automaton: self.core.automaton, stop, steps: self.steps, log: self.core.log }
+        let Core { automaton, log, gained, .. } = self.core;
+        Saturated { automaton, stop, steps: self.steps, log, gained }
     }
 }
 

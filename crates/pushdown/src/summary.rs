@@ -371,6 +371,30 @@ pub(crate) fn accepting_paths<S: Semiring>(
     automaton: &Automaton<S::Weight>,
     query: &Automaton<()>,
 ) -> Vec<AcceptingPath> {
+    find_accepting_paths(domain, automaton, query, Wanted::All)
+}
+
+/// One of the accepting paths with the fewest transitions.
+pub(crate) fn first_accepting_path<S: Semiring>(
+    domain: &S,
+    automaton: &Automaton<S::Weight>,
+    query: &Automaton<()>,
+) -> Option<AcceptingPath> {
+    find_accepting_paths(domain, automaton, query, Wanted::First).into_iter().next()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    All,
+    First,
+}
+
+fn find_accepting_paths<S: Semiring>(
+    domain: &S,
+    automaton: &Automaton<S::Weight>,
+    query: &Automaton<()>,
+    wanted: Wanted,
+) -> Vec<AcceptingPath> {
     let product = Product::of(automaton, query);
     let nodes = product.states.len();
     let mut into: Vec<Vec<(u32, TransId)>> = vec![Vec::new(); nodes];
@@ -394,7 +418,7 @@ pub(crate) fn accepting_paths<S: Semiring>(
         suffixes.push(Suffix { node: node as u32, first: 0, rest: END, weight: domain.one() });
     }
     let mut next = 0;
-    while next < suffixes.len() && !domain.exhausted() {
+    'search: while next < suffixes.len() && !domain.exhausted() {
         let node = suffixes[next].node as usize;
         for (source, id) in &into[node] {
             let weight = &automaton.store.weights[*id as usize];
@@ -405,6 +429,9 @@ pub(crate) fn accepting_paths<S: Semiring>(
             };
             if domain.join(&mut totals[*source as usize], &weight) {
                 suffixes.push(Suffix { node: *source, first: *id, rest: next, weight });
+                if wanted == Wanted::First && (*source as usize) < product.initial {
+                    break 'search;
+                }
             }
         }
         next += 1;

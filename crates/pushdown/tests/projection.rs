@@ -27,6 +27,15 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
     let target = case.target_automaton(Reading::Forward, &());
     let completions = Completions::new(&d, system, &post.automaton, &target);
 
+    // One run, if there is any: it leads from the start to the target.
+    let some = post.some_run(&d, system, &target);
+    prop_assert_eq!(some.is_some(), !d.is_zero(&post.automaton.summary(&d, &target)));
+    if let Some(rules) = some {
+        let run = replay(&d, system, &case.start, &rules).unwrap();
+        prop_assert!(!d.is_zero(&run.weight));
+        prop_assert_eq!((run.end.state, run.end.stack.first().copied()), (case.target.0, Some(case.target.1)));
+    }
+
     // What short runs say about each node: the weight of runs through it, and the stores seen there.
     let mut seen: BTreeMap<(State, Symbol), Relation> = BTreeMap::new();
     let mut used: BTreeSet<RuleId> = BTreeSet::new();

@@ -25,6 +25,9 @@ pub(crate) const MOST_BITS: usize = 5_000;
 /// How many results of operations on diagrams are remembered at most (20 bytes each).
 const CACHE: usize = 1 << 20;
 
+/// Of a longer run than this one, a shorter one is not looked for.
+const LONG: usize = 1_000;
+
 /// How long to look for a shorter failing run than the one that is known, or as long as it took to find that one.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -274,22 +277,21 @@ impl<'a> Checker<'a> {
         let query = self.targets_automaton(only, Reading::Forward, &());
         let d = &self.encoding.domain;
         let t0 = Instant::now();
-        let some = self.post().witnesses(d, &self.live().system, &query, usize::MAX);
-        let some = some.ok().and_then(|witnesses| witnesses.into_iter().next());
-        let Some(some) = some else {
+        let Some(some) = self.post().some_run(d, &self.live().system, &query) else {
             return match self.post().stop {
+                _ if d.exhausted() => Err(StopReason::Memory),
                 StopReason::Complete => Ok(None),
                 stop => Err(stop),
             };
         };
         eprintln!("TMP witnesses {:?}", t0.elapsed());
-        let known = self.live().run(&some.rules);
+        let known = self.live().run(&some);
         let known = known.iter().filter(|rule| self.encoding.origins[rule.index()] != Origin::Part).count();
         let shortest = self.shortest(&query, known);
         let is_shortest = shortest.is_some();
         eprintln!("TMP shortest {:?}", t0.elapsed());
         if std::env::var("TMP").is_ok() { eprintln!("TMP known {known} shortest {is_shortest} {:?}", shortest.as_ref().map(|s| s.len())); }
-        let rules = self.live().run(&shortest.unwrap_or(some.rules));
+        let rules = self.live().run(&shortest.unwrap_or(some));
         let trace = concrete::trace(&self.encoding, self.program, &rules).ok_or(StopReason::Memory)?;
         eprintln!("TMP trace {:?}", t0.elapsed());
         let x = self.replayed(FailingRun { trace, is_shortest }).map(Some);
@@ -299,7 +301,7 @@ impl<'a> Checker<'a> {
 
     /// The rules of a shortest run, if it can be found within a budget.
     fn shortest(&self, query: &Automaton<()>, known: usize) -> Option<Vec<RuleId>> {
-        if known <= 1 {
+        if known <= 1 || known > LONG {
             return None;
         }
         // Longer runs than the known one are not looked for.

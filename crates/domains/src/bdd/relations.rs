@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use wherefore_pushdown::{Adjoint, Relational, Remembering, Semiring};
+use wherefore_pushdown::{Adjoint, Atomic, Relational, Remembering, Semiring};
 
 use super::core::{Core, Predicate, Renaming};
 use super::frames::{Changed, Frame};
@@ -357,6 +357,20 @@ impl Adjoint for BddRelations {
     #[inline]
     fn is_no_context(&self, context: &Predicate) -> bool {
         *context == self.core().bottom
+    }
+}
+
+/// Atoms are pairs of stores.
+impl Atomic for BddRelations {
+    fn atom(&self, w: &Predicate, context: &Predicate) -> Option<(Predicate, Predicate)> {
+        let both = self.core().and(w, context);
+        let (before, after) = self.pick_pair(&both)?;
+        let pair = self.core().and(&self.store(&before), &self.primed(&self.store(&after)));
+        Some((pair.clone(), pair))
+    }
+
+    fn beginning_as(&self, w: &Predicate, atom: &Predicate) -> Predicate {
+        self.core().and(w, &self.core().exists(atom, &self.inner.nexts))
     }
 }
 
