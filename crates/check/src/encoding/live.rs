@@ -7,8 +7,9 @@
 //!
 //! **Ensures:** the same sequences of rules are runs, apart from the rules that enter procedures, which come last. Two stores
 //! that agree on the live bits of a symbol allow the same rules there and lead to stores that agree again: a rule depends on
-//! bits that are live before it only, and a bit that is live after it and not written is live before it. A caller's locals that are
-//! live at the return site are live at the call.
+//! bits that are live before it only, and a bit that is live after it and not written is live before it. What is live at a return
+//! site and is local, or not written by the callee and those it calls, is live at the call and stays with the caller; the callee
+//! does not carry it.
 //!
 //! **Not kept:** the values of the other bits. Whoever shows stores takes the rules of [`Encoding`].
 
@@ -59,6 +60,8 @@ struct Liveness {
     steps: Vec<Step>,
     /// Of each symbol; then, of each procedure, those live after its returns.
     live: Vec<BitSet>,
+    /// The bits that each procedure may hand back changed.
+    written: Vec<BitSet>,
 }
 
 impl Liveness {
@@ -84,7 +87,7 @@ impl Liveness {
                 Step { from: rule.symbol.index(), to, back, writes, relation, known: None }
             })
             .collect();
-        let locals = BitSet::of(bits, encoding.layout.local_bits());
+        let written = written(encoding, &steps, exit);
         let mut live = vec![BitSet::new(bits); symbols + encoding.procedure_count()];
         // Whose live bits depend on a node's.
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); live.len()];
@@ -101,10 +104,11 @@ impl Liveness {
             needed.add(&step.reads(encoding, &live[step.to]));
             let mut grown = Vec::new();
             if let Some(back) = step.back {
-                needed.add(&live[back].within(&locals));
                 let exit = exit(Symbol(step.to as u32));
-                let after = live[back].without(&locals);
-                grown.extend(live[exit].add(&after).then_some(exit));
+                let results = &written[exit - symbols];
+                needed.add(&live[back].without(results));
+                let handed_back = live[back].within(results);
+                grown.extend(live[exit].add(&handed_back).then_some(exit));
             }
             grown.extend(live[step.from].add(&needed).then_some(step.from));
             for user in grown.into_iter().flat_map(|node| &users[node]) {
@@ -113,8 +117,40 @@ impl Liveness {
                 }
             }
         }
-        Self { steps, live }
+        Self { steps, live, written }
     }
+}
+
+/// The bits, other than locals, that each procedure and those it calls may write.
+fn written(encoding: &Encoding, steps: &[Step], exit: impl Fn(Symbol) -> usize) -> Vec<BitSet> {
+    let bits = encoding.layout.bits();
+    let symbols = encoding.system.symbol_count();
+    let locals = BitSet::of(bits, encoding.layout.local_bits());
+    // Symbols that are no locations belong to the procedure whose steps lead there.
+    let node = |at: usize| encoding.node(Symbol(at as u32)).map(|_| exit(Symbol(at as u32)) - symbols);
+    let mut owner: Vec<Option<usize>> = (0..symbols).map(node).collect();
+    for _ in 0..2 {
+        for step in steps.iter().filter(|step| step.from != encoding.start.index()) {
+            let next = step.back.unwrap_or(step.to);
+            if next < symbols && next != encoding.failed.index() && owner[next].is_none() {
+                owner[next] = owner[step.from];
+            }
+        }
+    }
+    let mut written = vec![BitSet::new(bits); encoding.procedure_count()];
+    let mut again = true;
+    while again {
+        again = false;
+        for step in steps {
+            let Some(procedure) = owner[step.from] else { continue };
+            let mut here = step.writes.without(&locals);
+            if step.back.is_some() {
+                here.add(&written[exit(Symbol(step.to as u32)) - symbols]);
+            }
+            again |= written[procedure].add(&here);
+        }
+    }
+    written
 }
 
 impl Step {
@@ -149,17 +185,15 @@ impl Step {
 struct Builder<'a> {
     encoding: &'a Encoding,
     live: &'a Liveness,
-    locals: BitSet,
     /// For each entry symbol that is called: the symbol that comes before it, and the bits that matter there.
     enters: BTreeMap<usize, (Symbol, BitSet)>,
-    /// What is kept over a call, by the live bits of its return site.
-    kept: BTreeMap<usize, LocalVariables>,
+    /// What is kept over a call, by its entry and its return site.
+    kept: BTreeMap<(usize, usize), LocalVariables>,
 }
 
 impl<'a> Builder<'a> {
     fn new(encoding: &'a Encoding, live: &'a Liveness) -> Self {
-        let locals = BitSet::of(encoding.layout.bits(), encoding.layout.local_bits());
-        Self { encoding, live, locals, enters: BTreeMap::new(), kept: BTreeMap::new() }
+        Self { encoding, live, enters: BTreeMap::new(), kept: BTreeMap::new() }
     }
 
     fn rules(mut self) -> LiveRules {
@@ -177,7 +211,7 @@ impl<'a> Builder<'a> {
             let weight = self.weight(step, after);
             match (rule.rhs, step.back) {
                 (Rhs::Push(_, back), Some(site)) => {
-                    let merge = ProjectLocals::new(self.kept_at(site), Entry::Bound(weight.clone()));
+                    let merge = ProjectLocals::new(self.kept_at(step.to, site), Entry::Bound(weight.clone()));
                     let enter = self.enters[&step.to].0;
                     system.add_call(CONTROL, rule.symbol, CONTROL, (enter, back), weight, merge);
                 }
@@ -217,7 +251,11 @@ impl<'a> Builder<'a> {
     fn weight(&self, step: &Step, after: &BitSet) -> Predicate {
         let d = &self.encoding.domain;
         let relation = step.relation_on(self.encoding, after);
-        let mut changed = self.live.live[step.from].without(after);
+        let mut changed = match step.back {
+            // Into a callee, what does not matter there is changed as well: so all calls of it look alike.
+            Some(_) => BitSet::full(self.encoding.layout.bits()).without(after),
+            None => self.live.live[step.from].without(after),
+        };
         changed.add(&step.writes);
         if changed.is_empty() && relation == d.constant(true) {
             return d.one();
@@ -226,13 +264,15 @@ impl<'a> Builder<'a> {
     }
 
     /// What a caller that goes on at `site` has kept.
-    fn kept_at(&mut self, site: usize) -> LocalVariables {
+    fn kept_at(&mut self, entry: usize, site: usize) -> LocalVariables {
         let live = &self.live.live[site];
         let all = BitSet::full(self.encoding.layout.bits());
-        let made = self.kept.entry(site).or_insert_with(|| {
+        let procedure = self.encoding.node(Symbol(entry as u32)).map_or(0, |node| node.procedure.0 as usize);
+        let results = live.within(&self.live.written[procedure]);
+        let made = self.kept.entry((entry, site)).or_insert_with(|| {
             // What the callee leaves in other bits is forgotten.
-            let forgotten: Vec<usize> = all.without(&live.without(&self.locals)).iter().collect();
-            let kept: Vec<usize> = live.within(&self.locals).iter().collect();
+            let forgotten: Vec<usize> = all.without(&results).iter().collect();
+            let kept: Vec<usize> = live.without(&results).iter().collect();
             LocalVariables::keeping(&self.encoding.domain, &forgotten, &kept)
         });
         made.clone()

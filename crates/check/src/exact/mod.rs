@@ -26,10 +26,10 @@ pub(crate) const MOST_BITS: usize = 5_000;
 const CACHE: usize = 1 << 20;
 
 /// Of a longer run than this one, a shorter one is not looked for.
-const LONG: usize = 1_000;
+const LONG: usize = 500;
 
 /// How long to look for a shorter failing run than the one that is known, or as long as it took to find that one.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// From which end to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -301,7 +301,7 @@ impl<'a> Checker<'a> {
 
     /// The rules of a shortest run, if it can be found within a budget.
     fn shortest(&self, query: &Automaton<()>, known: usize) -> Option<Vec<RuleId>> {
-        if known <= 1 || known > LONG {
+        if known > LONG {
             return None;
         }
         // Longer runs than the known one are not looked for.

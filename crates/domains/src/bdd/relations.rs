@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use wherefore_pushdown::{Adjoint, Atomic, Relational, Remembering, Semiring};
 
 use super::core::{Core, Predicate, Renaming};
-use super::frames::{Changed, Frame};
+use super::frames::{Changed, Frame, Use};
 
 /// The levels of one program variable.
 #[derive(Clone, Copy, Debug)]
@@ -249,12 +249,15 @@ impl BddRelations {
         if self.inner.frames.borrow().contains_key(w) {
             return;
         }
-        let is_changed = |i: usize| changed.contains(&i);
-        let frame = Frame::new(self.core(), &self.inner.variables, is_changed, self.changed(changed), p);
+        let variables = &self.inner.variables;
+        let uses = Frame::uses(variables, |i| changed.contains(&i), p);
+        let both: Vec<usize> = (0..variables.len()).filter(|i| uses[*i] == Use::Both).collect();
+        let both = (!both.is_empty()).then(|| self.changed(&both));
+        let frame = Frame::new(self.core(), variables, &uses, both, p);
         self.inner.frames.borrow_mut().insert(w.clone(), Rc::new(frame));
     }
 
-    fn frame(&self, w: &Predicate) -> Option<Rc<Frame>> {
+    pub(super) fn frame(&self, w: &Predicate) -> Option<Rc<Frame>> {
         self.inner.frames.borrow().get(w).cloned()
     }
 }
