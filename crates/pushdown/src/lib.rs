@@ -26,6 +26,7 @@ mod path_solver;
 mod path_witness;
 mod post_star;
 mod pre_star;
+mod program_order;
 mod projection;
 mod reach;
 mod reachability;

@@ -16,9 +16,10 @@ use crate::graph::reverse_postorder;
 use crate::limits::{Limits, Meter, StopReason};
 use crate::names::State;
 use crate::post_star::PostRules;
+use crate::program_order::program_order;
 use crate::pre_star::PreRules;
 use crate::semiring::{Merge, Plain, Semiring};
-use crate::store::{HeadId, NONE, Store, TransId};
+use crate::store::{EPSILON, HeadId, NONE, Store, TransId};
 use crate::system::System;
 use crate::witness::{Cause, Log};
 
@@ -92,6 +93,8 @@ struct Priorities {
     count: u64,
     /// The place of each head that rules mention.
     places: Vec<u32>,
+    /// post\*: the place of returns, by the state below the call.
+    returns: Vec<u32>,
 }
 
 /// Transitions under construction, whichever the direction.
@@ -185,11 +188,16 @@ impl<'a, S: Semiring> Core<'a, S> {
             log.record(id, cause);
         }
         match &mut self.worklist {
-            Worklist::Priority(Priorities { heap, count, places }) => {
+            Worklist::Priority(Priorities { heap, count, places, returns }) => {
                 // A transition may wait twice, with the better rank first; the second turn is passed over.
                 let rank = self.domain.rank(&self.automaton.store.weights[id as usize]);
-                let head = self.automaton.store.trans[id as usize].head;
-                let place = places.get(head as usize).copied().unwrap_or(0);
+                let (_, symbol, to) = self.automaton.store.ends(id);
+                let place = if symbol == EPSILON {
+                    returns.get(to.index())
+                } else {
+                    places.get(self.automaton.store.trans[id as usize].head as usize)
+                };
+                let place = place.copied().unwrap_or(0);
                 *count += 1;
                 heap.push(Reverse((rank, place, *count, id)));
                 self.waiting[id as usize] = true;
@@ -300,11 +308,15 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
             Direction::Pre => Rules::Pre(PreRules::new(system, &mut core.automaton)),
         };
         if let Worklist::Priority(priorities) = &mut core.worklist {
-            let store = &core.automaton.store;
-            priorities.places = reverse_postorder(store.heads.len(), |head, into| match &rules {
-                Rules::Post(rules) => rules.successors(store, head, into),
-                Rules::Pre(rules) => rules.successors(head, into),
-            });
+            let heads = core.automaton.store.heads.len();
+            match &rules {
+                Rules::Post(rules) => {
+                    (priorities.places, priorities.returns) = program_order(rules, &core.automaton);
+                }
+                Rules::Pre(rules) => {
+                    priorities.places = reverse_postorder(heads, |head, into| rules.successors(head, into));
+                }
+            }
         }
         let mut saturation = Self { system, core, rules, meter: Meter::new(&options.limits), steps: 0 };
         saturation.seed(seed);

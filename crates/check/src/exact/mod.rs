@@ -202,6 +202,12 @@ impl<'a> Checker<'a> {
             let begin = Instant::now();
             let saturated = self.saturate(Direction::Post, &self.live().system, Recording::Witnesses);
             self.searched.set(begin.elapsed());
+            if std::env::var("TMP").is_ok() {
+                let mut sizes: Vec<(usize, String)> = saturated.automaton.transitions().map(|(t, w)| (w.node_count(), format!("{} {:?}", t.symbol.map_or(String::from("eps"), |s| self.encoding.system.symbols().show(s.0).to_string()), saturated.automaton.entry_of(t.to)))).collect();
+                sizes.sort(); sizes.reverse();
+                eprintln!("TMP steps {} transitions {} rules {} sum {}", saturated.steps, sizes.len(), self.live().system.rule_count(), sizes.iter().map(|s| s.0).sum::<usize>());
+                for s in sizes.iter().step_by(200).take(20) { eprintln!("TMP   {s:?}"); }
+            }
             saturated
         })
     }
