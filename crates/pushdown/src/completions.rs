@@ -126,7 +126,8 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
         for t in 0..count {
             first[t + 1] += first[t];
         }
-        let of = |target: TransId| &parts[first[target as usize] as usize..first[target as usize + 1] as usize];
+        let of =
+            |target: TransId| &parts[first[target as usize] as usize..first[target as usize + 1] as usize];
         // In the order of the arrows reversed, a transition comes after all that it takes part in, except along loops.
         let place = reverse_postorder(count, |target, into| {
             for (_, source, part) in of(target as TransId) {
@@ -138,7 +139,9 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
         });
         let key = |id: TransId| (u32::MAX - place[id as usize], id);
         let mut open: BinaryHeap<(u32, TransId)> = BinaryHeap::new();
-        open.extend((0..count as TransId).filter(|id| !d.is_no_context(&self.contexts[*id as usize])).map(key));
+        open.extend(
+            (0..count as TransId).filter(|id| !d.is_no_context(&self.contexts[*id as usize])).map(key),
+        );
         let one = d.one();
         while let Some((_, target)) = open.pop() {
             if open.peek().is_some_and(|next| next.1 == target) {
@@ -227,8 +230,10 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
                 let below = *self.below.get(&(right.to, a))?;
                 let call = self.system.merge(rule).map(|_| rule);
                 let mut heads = store.variants(below, b);
-                let tag = |head: u32| (store.heads[head as usize].call != crate::store::NONE)
-                    .then(|| RuleId(store.heads[head as usize].call));
+                let tag = |head: u32| {
+                    (store.heads[head as usize].call != crate::store::NONE)
+                        .then(|| RuleId(store.heads[head as usize].call))
+                };
                 store.find(heads.find(|head| tag(*head) == call)?, to)
             }
         }
@@ -264,11 +269,9 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
     pub fn nodes(&self) -> Vec<(State, Symbol)> {
         let store = &self.post.store;
         let controls = (0..self.post.control_count() as u32).map(State);
-        let all = controls.flat_map(|p| {
-            store.heads_of(p).map(move |head| (p, Symbol(store.heads[head as usize].symbol)))
-        });
-        let mut nodes: Vec<_> =
-            all.filter(|(p, top)| *top != EPSILON && self.contains(*p, *top)).collect();
+        let all = controls
+            .flat_map(|p| store.heads_of(p).map(move |head| (p, Symbol(store.heads[head as usize].symbol))));
+        let mut nodes: Vec<_> = all.filter(|(p, top)| *top != EPSILON && self.contains(*p, *top)).collect();
         nodes.sort_unstable();
         nodes.dedup();
         nodes

@@ -25,7 +25,9 @@ pub(crate) fn program_order<W: Clone>(rules: &PostRules, automaton: &Automaton<W
         rules.successors(store, head, &mut next, &mut entries);
         calls.extend(entries.iter().map(|entry| (head as u32, *entry)));
         for other in &next {
-            if rules.has_rules(*other) || store.heads[*other as usize].state as usize >= automaton.control_count() {
+            if rules.has_rules(*other)
+                || store.heads[*other as usize].state as usize >= automaton.control_count()
+            {
                 classes.join(head as u32, *other);
             }
         }

@@ -16,8 +16,8 @@ use crate::graph::reverse_postorder;
 use crate::limits::{Limits, Meter, StopReason};
 use crate::names::State;
 use crate::post_star::PostRules;
-use crate::program_order::program_order;
 use crate::pre_star::PreRules;
+use crate::program_order::program_order;
 use crate::semiring::{Merge, Plain, Semiring};
 use crate::store::{EPSILON, HeadId, NONE, Store, TransId};
 use crate::system::System;
@@ -41,7 +41,8 @@ pub enum Order {
     /// The one that changed last.
     Lifo,
     /// The one whose weight has the smallest [rank](Semiring::rank); for shortest paths this is Dijkstra's order. Among
-    /// equals the one that comes first in the order of the program, so that loops converge before they are left.
+    /// equals the one that comes first in the order of the program, so that loops converge before they are left; in post\*
+    /// callees come first, so that they are finished before their callers go on.
     Priority,
 }
 

@@ -16,7 +16,11 @@ use crate::witness::{Cause, Log};
 /// What is left to do; done from the end of the run to its start.
 enum Task<C> {
     /// Find how a transition got a weight that the context accepts, in the first log entries.
-    Reach { trans: TransId, until: u32, context: C },
+    Reach {
+        trans: TransId,
+        until: u32,
+        context: C,
+    },
     Rule(RuleId),
 }
 
@@ -29,23 +33,26 @@ impl<W: Clone + Eq> Saturated<W> {
     /// ```
     /// use wherefore_domains::{Relation, RelationDomain};
     /// use wherefore_pushdown::*;
-    /// // A counter up to 2, and a test whether it is 2.
+    /// // A counter that starts with 0, and a test whether it is 2.
     /// let d = RelationDomain::new(3);
     /// let mut system: System<Relation> = System::new();
-    /// let (p, a, b) = (system.state("p"), system.symbol("a"), system.symbol("b"));
+    /// let (p, s, a, b) = (system.state("p"), system.symbol("s"), system.symbol("a"), system.symbol("b"));
+    /// let start = system.add(p, s, p, Rhs::Swap(a), Relation::from_pairs(3, [(0, 0)]));
     /// let up = system.add(p, a, p, Rhs::Swap(a), Relation::from_pairs(3, [(0, 1), (1, 2)]));
     /// let test = system.add(p, a, p, Rhs::Swap(b), Relation::from_pairs(3, [(2, 2)]));
-    /// let from_0 = system.add(p, b, p, Rhs::Swap(a), Relation::from_pairs(3, [(0, 0)]));
     /// let at = |symbol| Configuration { state: p, stack: vec![symbol] };
-    /// let seed = Automaton::of_configuration(&system, &at(b), Reading::Backward, &d.one());
+    /// let seed = Automaton::of_configuration(&system, &at(s), Reading::Backward, &d.one());
     /// let options = Options { recording: Recording::Witnesses, ..Options::default() };
     /// let reached = post_star(&d, &system, &seed, &options);
-    /// // Each way to `a` and `b` counts, the empty run to `b` as well.
-    /// let goal = Automaton::of_configuration(&system, &at(a), Reading::Forward, &());
-    /// assert_eq!(reached.some_run(&d, &system, &goal), Some(vec![from_0]));
-    /// # let _ = (up, test);
+    /// let goal = Automaton::of_configuration(&system, &at(b), Reading::Forward, &());
+    /// assert_eq!(reached.some_run(&d, &system, &goal), Some(vec![start, up, up, test]));
     /// ```
-    pub fn some_run<S, M>(&self, domain: &S, system: &System<W, M>, query: &Automaton<()>) -> Option<Vec<RuleId>>
+    pub fn some_run<S, M>(
+        &self,
+        domain: &S,
+        system: &System<W, M>,
+        query: &Automaton<()>,
+    ) -> Option<Vec<RuleId>>
     where
         S: Atomic<Weight = W>,
         M: AdjointMerge<S>,
@@ -136,8 +143,9 @@ impl<'a, S: Atomic, M: AdjointMerge<S>> Walk<'a, S, M> {
         let d = self.domain;
         let store = &self.saturated.automaton.store;
         let gained = &self.saturated.gained;
-        let (number, cause) =
-            self.growths(trans, until).find(|(number, _)| d.completes(&gained[*number as usize], &context))?;
+        let (number, cause) = self
+            .growths(trans, until)
+            .find(|(number, _)| d.completes(&gained[*number as usize], &context))?;
         match (cause.rule_applied(), cause.first(), cause.second()) {
             (_, None, _) => {}
             (Some(rule), Some((source, until)), _) if store.call(trans) == Some(rule) => {
@@ -162,8 +170,9 @@ impl<'a, S: Atomic, M: AdjointMerge<S>> Walk<'a, S, M> {
                     Some(merge) => merge.pull(d, &caller, &context, &d.one()),
                     None => d.pull(&caller, &context, &d.one()),
                 };
-                let (returned, inside) =
-                    self.growths(callee, callee_until).find_map(|(n, _)| d.atom(&gained[n as usize], &wanted))?;
+                let (returned, inside) = self
+                    .growths(callee, callee_until)
+                    .find_map(|(n, _)| d.atom(&gained[n as usize], &wanted))?;
                 // By path extension, merging is extending by what the call does.
                 let effect = match merge {
                     Some(merge) => merge.merge(d, &d.one(), &returned),

@@ -8,9 +8,9 @@ use common::*;
 use proptest::prelude::*;
 use wherefore_domains::{Relation, RelationDomain};
 use wherefore_pushdown::{
-    AdjointMerge, AdjointProjection, Completions, FunctionalAutomaton, Options, Reading, Recording, Relational, RuleId,
-    Semiring, State, Symbol, System, chop_by_post_star, chop_by_pre_star, post_star, pre_star, replay,
-    stores_along,
+    AdjointMerge, AdjointProjection, Completions, FunctionalAutomaton, Options, Reading, Recording,
+    Relational, RuleId, Semiring, State, Symbol, System, chop_by_post_star, chop_by_pre_star, post_star,
+    pre_star, replay, stores_along,
 };
 
 fn check<M: AdjointMerge<RelationDomain> + Clone>(
@@ -33,7 +33,10 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
     if let Some(rules) = some {
         let run = replay(&d, system, &case.start, &rules).unwrap();
         prop_assert!(!d.is_zero(&run.weight));
-        prop_assert_eq!((run.end.state, run.end.stack.first().copied()), (case.target.0, Some(case.target.1)));
+        prop_assert_eq!(
+            (run.end.state, run.end.stack.first().copied()),
+            (case.target.0, Some(case.target.1))
+        );
     }
 
     // What short runs say about each node: the weight of runs through it, and the stores seen there.
@@ -66,7 +69,12 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
         prop_assert_eq!(adjoint.contains(p, top), !d.is_zero(&chop), "adjoint at {:?}", node);
 
         prop_assert_eq!(completions.contains(p, top), !d.is_zero(&chop), "completions at {:?}", node);
-        prop_assert_eq!(&completions.stores(p, top), &adjoint.stores(p, top), "completed stores at {:?}", node);
+        prop_assert_eq!(
+            &completions.stores(p, top),
+            &adjoint.stores(p, top),
+            "completed stores at {:?}",
+            node
+        );
 
         // Witnesses through the node justify the chop, and their stores are within the exact ones.
         let stores = functional.stores(p, top);

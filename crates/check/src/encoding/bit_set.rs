@@ -51,7 +51,9 @@ impl BitSet {
     /// The numbers, in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         let words = self.0.iter().enumerate();
-        words.flat_map(|(i, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * i + bit))
+        words.flat_map(|(i, word)| {
+            (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 64 * i + bit)
+        })
     }
 }
 

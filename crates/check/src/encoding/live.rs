@@ -129,16 +129,19 @@ fn written(encoding: &Encoding, steps: &[Step], exit: impl Fn(Symbol) -> usize) 
     // Symbols that are no locations belong to the procedure whose steps lead there.
     let node = |at: usize| encoding.node(Symbol(at as u32)).map(|_| exit(Symbol(at as u32)) - symbols);
     let mut owner: Vec<Option<usize>> = (0..symbols).map(node).collect();
-    for _ in 0..2 {
-        for step in steps.iter().filter(|step| step.from != encoding.start.index()) {
+    let mut again = true;
+    while again {
+        again = false;
+        for step in steps {
             let next = step.back.unwrap_or(step.to);
-            if next < symbols && next != encoding.failed.index() && owner[next].is_none() {
+            if next < symbols && owner[next].is_none() && owner[step.from].is_some() {
                 owner[next] = owner[step.from];
+                again = true;
             }
         }
     }
     let mut written = vec![BitSet::new(bits); encoding.procedure_count()];
-    let mut again = true;
+    again = true;
     while again {
         again = false;
         for step in steps {

@@ -2,7 +2,8 @@
 //!
 //! \[Lal09\] §2.2, §3.5.1 and chapter 5; \[AEP\]. The program becomes an extended weighted pushdown system whose weights are
 //! relations between stores, as decision diagrams. A run fails if it reaches a target location; post\* finds whether one
-//! does, and the adjoint projection finds every location that lies on a failing run, with the stores there.
+//! does, and contexts sent backwards through it ([`Completions`]) find every location that lies on a failing run, with the
+//! stores there. Verdicts, runs and locations are computed on live bits only ([`LiveRules`], decision 0012); stores on all.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +13,8 @@ use wherefore_domains::bdd::{BddRelations, Cube, Predicate, ProjectLocals};
 use wherefore_domains::{ByLength, ByLengthMerge};
 use wherefore_program::{EdgeRef, ErrorSite, Interpreter, Node, ProcedureId, Program, Trace, Var};
 use wherefore_pushdown::{
-    Automaton, Completions, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options,
-    Order, Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
+    Automaton, Completions, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options, Order,
+    Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
 };
 
 use crate::encoding::{CONTROL, Encoding, Layout, LiveRules, Origin, concrete, number};
@@ -202,18 +203,13 @@ impl<'a> Checker<'a> {
             let begin = Instant::now();
             let saturated = self.saturate(Direction::Post, &self.live().system, Recording::Witnesses);
             self.searched.set(begin.elapsed());
-            if std::env::var("TMP").is_ok() {
-                let mut sizes: Vec<(usize, String)> = saturated.automaton.transitions().map(|(t, w)| (w.node_count(), format!("{} {:?}", t.symbol.map_or(String::from("eps"), |s| self.encoding.system.symbols().show(s.0).to_string()), saturated.automaton.entry_of(t.to)))).collect();
-                sizes.sort(); sizes.reverse();
-                eprintln!("TMP steps {} transitions {} rules {} sum {}", saturated.steps, sizes.len(), self.live().system.rule_count(), sizes.iter().map(|s| s.0).sum::<usize>());
-                for s in sizes.iter().step_by(200).take(20) { eprintln!("TMP   {s:?}"); }
-            }
             saturated
         })
     }
 
     fn whole_post(&self) -> &Saturated<Predicate> {
-        self.whole_post.get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Off))
+        let system = &self.encoding.system;
+        self.whole_post.get_or_init(|| self.saturate(Direction::Post, system, Recording::Witnesses))
     }
 
     fn pre(&self) -> &Saturated<Predicate> {
@@ -282,7 +278,6 @@ impl<'a> Checker<'a> {
         }
         let query = self.targets_automaton(only, Reading::Forward, &());
         let d = &self.encoding.domain;
-        let t0 = Instant::now();
         let Some(some) = self.post().some_run(d, &self.live().system, &query) else {
             return match self.post().stop {
                 _ if d.exhausted() => Err(StopReason::Memory),
@@ -290,19 +285,13 @@ impl<'a> Checker<'a> {
                 stop => Err(stop),
             };
         };
-        eprintln!("TMP witnesses {:?}", t0.elapsed());
         let known = self.live().run(&some);
         let known = known.iter().filter(|rule| self.encoding.origins[rule.index()] != Origin::Part).count();
         let shortest = self.shortest(&query, known);
         let is_shortest = shortest.is_some();
-        eprintln!("TMP shortest {:?}", t0.elapsed());
-        if std::env::var("TMP").is_ok() { eprintln!("TMP known {known} shortest {is_shortest} {:?}", shortest.as_ref().map(|s| s.len())); }
         let rules = self.live().run(&shortest.unwrap_or(some));
         let trace = concrete::trace(&self.encoding, self.program, &rules).ok_or(StopReason::Memory)?;
-        eprintln!("TMP trace {:?}", t0.elapsed());
-        let x = self.replayed(FailingRun { trace, is_shortest }).map(Some);
-        eprintln!("TMP replayed {:?}", t0.elapsed());
-        x
+        self.replayed(FailingRun { trace, is_shortest }).map(Some)
     }
 
     /// The rules of a shortest run, if it can be found within a budget.
@@ -359,13 +348,13 @@ impl<'a> Checker<'a> {
             return Err(post.stop);
         }
         let query = self.targets_automaton(None, Reading::Forward, &());
-        let adjoint = Completions::new(&encoding.domain, system, &post.automaton, &query);
+        let completions = Completions::new(&encoding.domain, system, &post.automaton, &query);
         let mut stores = BTreeMap::new();
-        for (_, symbol) in adjoint.nodes() {
+        for (_, symbol) in completions.nodes() {
             if let Some(node) = encoding.node(symbol) {
                 let here = match detail {
                     Detail::Locations => None,
-                    Detail::Stores => Some(adjoint.stores(CONTROL, symbol)),
+                    Detail::Stores => Some(completions.stores(CONTROL, symbol)),
                 };
                 stores.insert(node, here);
             }
@@ -376,7 +365,7 @@ impl<'a> Checker<'a> {
         let rules = encoding.system.rules().filter(|_| detail == Detail::Stores);
         let edges = rules
             .filter_map(|(rule, _)| match encoding.origins[rule.index()] {
-                Origin::Edge(edge) if adjoint.contains_rule(rule) => Some(edge),
+                Origin::Edge(edge) if completions.contains_rule(rule) => Some(edge),
                 _ => None,
             })
             .collect();
@@ -390,7 +379,7 @@ impl<'a> Checker<'a> {
         }
         let encoding = &self.encoding;
         let (rules, pre) = self.inside()?;
-        let post = &self.saturate(Direction::Post, &encoding.system, Recording::Witnesses);
+        let post = self.whole_post();
         if !post.stop.is_complete() {
             return Err(post.stop);
         }

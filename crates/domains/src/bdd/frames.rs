@@ -84,11 +84,7 @@ pub(super) enum Use {
 
 impl Frame {
     /// What the transition `p ∧ identity on those not changed` does with each variable.
-    pub(super) fn uses(
-        variables: &[Levels],
-        is_changed: impl Fn(usize) -> bool,
-        p: &Predicate,
-    ) -> Vec<Use> {
+    pub(super) fn uses(variables: &[Levels], is_changed: impl Fn(usize) -> bool, p: &Predicate) -> Vec<Use> {
         let levels = p.levels();
         let what = |(i, l): (usize, &Levels)| match (levels.contains(&l.current), levels.contains(&l.next)) {
             _ if !is_changed(i) => Use::Kept,
@@ -109,9 +105,8 @@ impl Frame {
         p: &Predicate,
     ) -> Self {
         let all = || variables.iter().zip(uses.iter().copied());
-        let some = |of: &dyn Fn(&Levels, Use) -> Option<u32>| {
-            core.cube(all().filter_map(|(l, what)| of(l, what)))
-        };
+        let some =
+            |of: &dyn Fn(&Levels, Use) -> Option<u32>| core.cube(all().filter_map(|(l, what)| of(l, what)));
         let unless_empty = |cube: Predicate| (cube != core.top).then_some(cube);
         let renamed = |of: &dyn Fn(&Levels, Use) -> [Option<(u32, u32)>; 2]| {
             let pairs: Vec<(u32, u32)> = all().flat_map(|(l, what)| of(l, what)).flatten().collect();

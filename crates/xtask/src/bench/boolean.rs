@@ -32,10 +32,19 @@ enum Fault {
 pub fn run(extent: Extent) {
     let sizes: &[(usize, usize, usize)] = match extent {
         Extent::Quick => &[(10, 6, 4)],
-        Extent::Full => &[(10, 20, 10), (20, 20, 10), (40, 20, 10), (120, 20, 10), (20, 40, 10), (20, 20, 30)],
+        Extent::Full => &[
+            (10, 20, 10),
+            (20, 20, 10),
+            (40, 20, 10),
+            (80, 20, 10),
+            (130, 20, 10),
+            (260, 20, 10),
+            (20, 40, 10),
+            (130, 40, 10),
+            (20, 20, 30),
+            (130, 20, 30),
+        ],
     };
-    let temp: Vec<(usize, usize, usize)> = std::env::var("BOOL_SIZES").ok().map(|v| v.split(' ').map(|t| { let n: Vec<usize> = t.split(',').map(|x| x.parse().unwrap()).collect(); (n[0], n[1], n[2]) }).collect()).unwrap_or_default();
-    let sizes = if temp.is_empty() { sizes } else { &temp[..] };
     let mut table = Table::new(&[
         "procedures",
         "locations",
@@ -77,14 +86,10 @@ fn row(table: &mut Table, shape: Shape) {
     let (verdict, reach_time, _) = measure(1, || checker.verdict());
     let expected = if shape.fault == Fault::None { Verdict::Safe } else { Verdict::Unsafe };
     assert_eq!(verdict, expected, "a wrong verdict");
-    eprintln!("TMP {} {:?} reach {reach_time:?} nodes {}", shape.procedures, verdict, checker.diagram_nodes());
     let (_, run_time, _) = measure(1, || checker.failing_run(None).expect("no limits"));
-    eprintln!("TMP run {run_time:?}");
-    if std::env::var("NO_PROJ").is_ok() { return; }
     let (inside, projection_time, _) = measure(1, || {
         checker.projection(Detail::Locations).map_or(0, |projection| projection.nodes().count())
     });
-    eprintln!("TMP projection {projection_time:?} inside {inside}");
     let locations = program.nodes().count();
     let whole = load_time + encode_time + reach_time + run_time;
     table.row(vec![
