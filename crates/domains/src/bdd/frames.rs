@@ -82,6 +82,9 @@ pub(super) enum Use {
     Both,
 }
 
+/// What to rename of one variable.
+type Moves = [Option<(u32, u32)>; 2];
+
 impl Frame {
     /// What the transition `p ∧ identity on those not changed` does with each variable.
     pub(super) fn uses(variables: &[Levels], is_changed: impl Fn(usize) -> bool, p: &Predicate) -> Vec<Use> {
@@ -108,7 +111,7 @@ impl Frame {
         let some =
             |of: &dyn Fn(&Levels, Use) -> Option<u32>| core.cube(all().filter_map(|(l, what)| of(l, what)));
         let unless_empty = |cube: Predicate| (cube != core.top).then_some(cube);
-        let renamed = |of: &dyn Fn(&Levels, Use) -> [Option<(u32, u32)>; 2]| {
+        let renamed = |of: &dyn Fn(&Levels, Use) -> Moves| {
             let pairs: Vec<(u32, u32)> = all().flat_map(|(l, what)| of(l, what)).flatten().collect();
             core.rename(p, &core.brief_renaming(&pairs))
         };
