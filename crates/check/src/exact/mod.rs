@@ -3,7 +3,7 @@
 //! \[Lal09\] §2.2, §3.5.1 and chapter 5; \[AEP\]. The program becomes an extended weighted pushdown system whose weights are
 //! relations between stores, as decision diagrams. A run fails if it reaches a target location; post\* finds whether one
 //! does, and contexts sent backwards through it ([`Completions`]) find every location that lies on a failing run, with the
-//! stores there. Verdicts, runs and locations are computed on live bits only ([`LiveRules`], decision 0012); stores on all.
+//! stores there. Verdicts, runs and locations are computed on live bits only (`encoding/live.rs`, decision 0012); stores on all.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
