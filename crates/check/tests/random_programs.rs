@@ -108,6 +108,9 @@ proptest! {
             prop_assert_eq!(run.trace.length(&program), shortest.length(&program), "{}", text);
         }
         let projection = forwards.projection(Detail::Stores).unwrap();
+        // On live bits as on all.
+        let located = forwards.projection(Detail::Locations).unwrap();
+        prop_assert_eq!(located.nodes().collect::<Vec<_>>(), projection.nodes().collect::<Vec<_>>(), "{}", text);
         let failing = oracle.locations(Runs::Failing);
         for node in program.nodes() {
             let inside = projection.contains(node);

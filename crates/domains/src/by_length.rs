@@ -78,12 +78,30 @@ impl<W: fmt::Debug> fmt::Debug for Lengths<W> {
 #[derive(Clone, Debug)]
 pub struct ByLength<S> {
     inner: S,
+    /// Longer paths count as none.
+    longest: u32,
 }
 
 impl<S: Semiring> ByLength<S> {
     /// The domain `inner`, sorted by length.
     pub fn new(inner: S) -> Self {
-        Self { inner }
+        Self { inner, longest: u32::MAX }
+    }
+
+    /// The same, where paths of more than `longest` steps have weight 0.
+    ///
+    /// Cutting off the long paths is a homomorphism: what is left are exact weights of the others.
+    ///
+    /// ```
+    /// use wherefore_domains::{ByLength, Reachability};
+    /// use wherefore_pushdown::Semiring;
+    ///
+    /// let domain = ByLength::within(Reachability, 5);
+    /// let three = domain.weight(3, true);
+    /// assert!(!domain.is_zero(&three) && domain.is_zero(&domain.extend(&three, &three)));
+    /// ```
+    pub fn within(inner: S, longest: u32) -> Self {
+        Self { inner, longest }
     }
 
     /// The domain of the values.
@@ -111,7 +129,7 @@ impl<S: Semiring> ByLength<S> {
         terms.sort_by_key(|(n, _)| *n);
         let mut steps: Vec<(u32, S::Weight)> = Vec::new();
         let mut value = self.inner.zero();
-        for (n, w) in terms {
+        for (n, w) in terms.into_iter().take_while(|(n, _)| *n <= self.longest) {
             if self.inner.join(&mut value, &w) {
                 if steps.last().is_some_and(|(last, _)| *last == n) {
                     steps.pop();
@@ -132,7 +150,11 @@ impl<S: Semiring> ByLength<S> {
         let mut terms = Vec::with_capacity(a.steps.len() * b.steps.len());
         for (i, v) in &a.steps {
             for (j, w) in &b.steps {
-                terms.push((i.saturating_add(*j).saturating_add(more), operation(v, w)));
+                let length = i.saturating_add(*j).saturating_add(more);
+                if length > self.longest {
+                    break;
+                }
+                terms.push((length, operation(v, w)));
             }
         }
         self.cumulate(terms)

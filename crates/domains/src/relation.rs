@@ -11,7 +11,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use wherefore_pushdown::{Adjoint, Relational, Remembering, Semiring};
+use wherefore_pushdown::{Adjoint, Atomic, Relational, Remembering, Semiring};
 
 /// A relation on `0..n`: a weight of [`RelationDomain`]. Clones share their bits.
 ///
@@ -310,6 +310,18 @@ impl Adjoint for RelationDomain {
 
     fn is_no_context(&self, context: &Relation) -> bool {
         context.is_empty()
+    }
+}
+
+/// Atoms are pairs.
+impl Atomic for RelationDomain {
+    fn atom(&self, w: &Relation, context: &Relation) -> Option<(Relation, Relation)> {
+        let pair = Relation::from_pairs(w.size, [self.meet(w, context).pairs().next()?]);
+        Some((pair.clone(), pair))
+    }
+
+    fn beginning_as(&self, w: &Relation, atom: &Relation) -> Relation {
+        self.extend(&self.domain_of(atom), w)
     }
 }
 

@@ -13,6 +13,7 @@
 
 mod automaton;
 mod chop;
+mod completions;
 mod configurations;
 mod dependence;
 mod expression;
@@ -25,12 +26,14 @@ mod path_solver;
 mod path_witness;
 mod post_star;
 mod pre_star;
+mod program_order;
 mod projection;
 mod reach;
 mod reachability;
 mod replay;
 mod saturation;
 mod semiring;
+mod some_run;
 mod store;
 mod summary;
 mod system;
@@ -42,6 +45,7 @@ pub mod lexer;
 
 pub use automaton::{Automaton, Reading, Transition};
 pub use chop::{WitnessThrough, chop_by_post_star, chop_by_pre_star, stores_along};
+pub use completions::Completions;
 pub use configurations::ConfigurationSet;
 pub use limits::{Limits, StopReason};
 pub use names::{Names, RuleId, Shown, State, Symbol};
@@ -55,7 +59,7 @@ pub use reachability::Reachability;
 pub use replay::{Replay, Stuck, replay};
 pub use saturation::{Direction, Options, Order, Recording, Saturated, Saturation};
 pub use semiring::{
-    Adjoint, AdjointMerge, Merge, Plain, Relational, Remembering, Semiring, star_by_difference,
+    Adjoint, AdjointMerge, Atomic, Merge, Plain, Relational, Remembering, Semiring, star_by_difference,
     star_by_squaring,
 };
 pub use summary::Contexts;

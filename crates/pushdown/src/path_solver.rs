@@ -301,7 +301,7 @@ impl<W: Clone + Eq + std::fmt::Debug> PathSolver<W> {
         if domain.exhausted() {
             stop = StopReason::Memory;
         }
-        Saturated { automaton, stop, steps: meter.steps(), log: None }
+        Saturated { automaton, stop, steps: meter.steps(), log: None, gained: Vec::new() }
     }
 
     /// The graph, the expressions and the table of out-nodes.

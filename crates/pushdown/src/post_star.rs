@@ -130,8 +130,15 @@ impl PostRules {
         Self { first, steps, epsilons: vec![NONE; automaton.state_count()], links: Vec::new() }
     }
 
-    /// The heads that transitions of a head lead to, with calls leading to their return sites as well.
-    pub fn successors<W>(&self, store: &Store<W>, head: usize, into: &mut Vec<u32>) {
+    /// Whether some rule applies to a head.
+    pub fn has_rules(&self, head: HeadId) -> bool {
+        let head = head as usize;
+        head + 1 < self.first.len() && self.first[head] < self.first[head + 1]
+    }
+
+    /// The heads that transitions of a head lead to, with calls leading to their return sites; and apart from them the
+    /// entries of callees.
+    pub fn successors<W>(&self, store: &Store<W>, head: usize, into: &mut Vec<u32>, entries: &mut Vec<u32>) {
         if head + 1 >= self.first.len() {
             return;
         }
@@ -143,7 +150,8 @@ impl PostRules {
                     let entry = store.heads[step.head as usize];
                     let after = Symbol(store.heads[back as usize].symbol);
                     into.extend(store.find_head(State(entry.state), after));
-                    into.extend([back, step.head]);
+                    into.push(back);
+                    entries.push(step.head);
                 }
             }
         }

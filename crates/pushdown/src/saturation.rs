@@ -17,8 +17,9 @@ use crate::limits::{Limits, Meter, StopReason};
 use crate::names::State;
 use crate::post_star::PostRules;
 use crate::pre_star::PreRules;
+use crate::program_order::program_order;
 use crate::semiring::{Merge, Plain, Semiring};
-use crate::store::{HeadId, NONE, Store, TransId};
+use crate::store::{EPSILON, HeadId, NONE, Store, TransId};
 use crate::system::System;
 use crate::witness::{Cause, Log};
 
@@ -40,7 +41,8 @@ pub enum Order {
     /// The one that changed last.
     Lifo,
     /// The one whose weight has the smallest [rank](Semiring::rank); for shortest paths this is Dijkstra's order. Among
-    /// equals the one that comes first in the order of the program, so that loops converge before they are left.
+    /// equals the one that comes first in the order of the program, so that loops converge before they are left; in post\*
+    /// callees come first, so that they are finished before their callers go on.
     Priority,
 }
 
@@ -75,6 +77,8 @@ pub struct Saturated<W> {
     /// How many transitions were taken off the worklist.
     pub steps: u64,
     pub(crate) log: Option<Log>,
+    /// What each entry of the log added to its transition.
+    pub(crate) gained: Vec<W>,
 }
 
 enum Worklist {
@@ -90,6 +94,8 @@ struct Priorities {
     count: u64,
     /// The place of each head that rules mention.
     places: Vec<u32>,
+    /// post\*: the place of returns, by the state below the call.
+    returns: Vec<u32>,
 }
 
 /// Transitions under construction, whichever the direction.
@@ -103,6 +109,8 @@ pub(crate) struct Core<'a, S: Semiring> {
     waiting: Vec<bool>,
     worklist: Worklist,
     pub log: Option<Log>,
+    /// What each entry of the log added.
+    gained: Vec<S::Weight>,
 }
 
 impl<'a, S: Semiring> Core<'a, S> {
@@ -119,6 +127,7 @@ impl<'a, S: Semiring> Core<'a, S> {
                 Order::Priority => Worklist::Priority(Priorities::default()),
             },
             log: (options.recording == Recording::Witnesses).then(Log::default),
+            gained: Vec::new(),
         }
     }
 
@@ -133,6 +142,8 @@ impl<'a, S: Semiring> Core<'a, S> {
             if self.domain.is_zero(&weight) {
                 return None;
             }
+            self.keep(&weight);
+            let store = &mut self.automaton.store;
             let delta = self.differential.then(|| weight.clone());
             let id = store.push(head, to, weight);
             if self.differential {
@@ -149,17 +160,28 @@ impl<'a, S: Semiring> Core<'a, S> {
                 return None;
             }
             self.domain.join(old, &new);
+            if self.log.is_some() {
+                self.gained.push(new.clone());
+            }
             match &mut self.deltas[id as usize] {
                 Some(delta) => {
                     self.domain.join(delta, &new);
                 }
                 none => *none = Some(new),
             }
-        } else if !self.domain.join(old, &weight) {
+        } else if self.domain.join(old, &weight) {
+            self.keep(&weight);
+        } else {
             return None;
         }
         self.changed(id, cause);
         None
+    }
+
+    fn keep(&mut self, gained: &S::Weight) {
+        if self.log.is_some() {
+            self.gained.push(gained.clone());
+        }
     }
 
     fn changed(&mut self, id: TransId, cause: Cause) {
@@ -167,11 +189,16 @@ impl<'a, S: Semiring> Core<'a, S> {
             log.record(id, cause);
         }
         match &mut self.worklist {
-            Worklist::Priority(Priorities { heap, count, places }) => {
+            Worklist::Priority(Priorities { heap, count, places, returns }) => {
                 // A transition may wait twice, with the better rank first; the second turn is passed over.
                 let rank = self.domain.rank(&self.automaton.store.weights[id as usize]);
-                let head = self.automaton.store.trans[id as usize].head;
-                let place = places.get(head as usize).copied().unwrap_or(0);
+                let (_, symbol, to) = self.automaton.store.ends(id);
+                let place = if symbol == EPSILON {
+                    returns.get(to.index())
+                } else {
+                    places.get(self.automaton.store.trans[id as usize].head as usize)
+                };
+                let place = place.copied().unwrap_or(0);
                 *count += 1;
                 heap.push(Reverse((rank, place, *count, id)));
                 self.waiting[id as usize] = true;
@@ -216,6 +243,7 @@ impl<'a, S: Semiring> Core<'a, S> {
         self.automaton.store.bytes()
             + self.deltas.capacity() * size_of::<Option<S::Weight>>()
             + self.log.as_ref().map_or(0, Log::bytes)
+            + self.gained.capacity() * size_of::<S::Weight>()
     }
 }
 
@@ -281,11 +309,15 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
             Direction::Pre => Rules::Pre(PreRules::new(system, &mut core.automaton)),
         };
         if let Worklist::Priority(priorities) = &mut core.worklist {
-            let store = &core.automaton.store;
-            priorities.places = reverse_postorder(store.heads.len(), |head, into| match &rules {
-                Rules::Post(rules) => rules.successors(store, head, into),
-                Rules::Pre(rules) => rules.successors(head, into),
-            });
+            let heads = core.automaton.store.heads.len();
+            match &rules {
+                Rules::Post(rules) => {
+                    (priorities.places, priorities.returns) = program_order(rules, &core.automaton);
+                }
+                Rules::Pre(rules) => {
+                    priorities.places = reverse_postorder(heads, |head, into| rules.successors(head, into));
+                }
+            }
         }
         let mut saturation = Self { system, core, rules, meter: Meter::new(&options.limits), steps: 0 };
         saturation.seed(seed);
@@ -400,7 +432,8 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
             }
         }
         let stop = if self.core.domain.exhausted() { StopReason::Memory } else { stop };
-        Saturated { automaton: self.core.automaton, stop, steps: self.steps, log: self.core.log }
+        let Core { automaton, log, gained, .. } = self.core;
+        Saturated { automaton, stop, steps: self.steps, log, gained }
     }
 }
 

@@ -216,6 +216,17 @@ impl<S: Adjoint> AdjointMerge<S> for Plain {
     }
 }
 
+/// Domains whose weights are sums of atoms: of pairs of stores, say.
+///
+/// An atom is a weight `a` with a context that accepts exactly the weights that contain it: those with `z ⊕ a = z`.
+pub trait Atomic: Adjoint {
+    /// Some atom of `w` that `context` accepts, and its context; `None` exactly if `context` does not accept `w`.
+    fn atom(&self, w: &Self::Weight, context: &Self::Context) -> Option<(Self::Weight, Self::Context)>;
+
+    /// A part of `w` that has all its atoms `z` for which `z ⊗ b` can be `atom`, for some `b`: may be all of it.
+    fn beginning_as(&self, w: &Self::Weight, atom: &Self::Weight) -> Self::Weight;
+}
+
 /// Relational domains: a weight is a set of pairs of stores.
 ///
 /// Sets of stores are themselves weights: a set `V` is the partial identity `{(v, v) | v ∈ V}`.

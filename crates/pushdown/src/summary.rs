@@ -259,6 +259,39 @@ impl Product {
         Self { initial: automaton.control, states, finals, first, edges }
     }
 
+    /// For every node, the combined weight of its paths to final nodes.
+    pub fn below<S: Semiring>(&self, domain: &S, automaton: &Automaton<S::Weight>) -> Vec<S::Weight> {
+        solve(domain, automaton, self)
+    }
+
+    /// For every node, the combined weight of the paths to it from control states, for an automaton that is read backwards.
+    pub fn above<S: Semiring>(&self, domain: &S, automaton: &Automaton<S::Weight>) -> Vec<S::Weight> {
+        let nodes = self.states.len();
+        let mut values = vec![domain.zero(); nodes];
+        values[..self.initial].fill(domain.one());
+        let Components { order, first, of } =
+            components(nodes, |n| self.edges(n).iter().map(|(target, _)| *target as usize));
+        for c in (0..first.len() - 1).rev() {
+            let members = &order[first[c] as usize..first[c + 1] as usize];
+            let mut again = true;
+            while again && !domain.exhausted() {
+                again = false;
+                for node in members.iter().rev() {
+                    let here = values[*node as usize].clone();
+                    if domain.is_zero(&here) {
+                        continue;
+                    }
+                    for (target, id) in self.edges(*node as usize) {
+                        let weight = domain.extend(&automaton.store.weights[*id as usize], &here);
+                        let grew = domain.join(&mut values[*target as usize], &weight);
+                        again |= grew && of[*target as usize] == c as u32;
+                    }
+                }
+            }
+        }
+        values
+    }
+
     pub fn edges(&self, node: usize) -> &[(u32, TransId)] {
         &self.edges[self.first[node] as usize..self.first[node + 1] as usize]
     }
@@ -338,6 +371,30 @@ pub(crate) fn accepting_paths<S: Semiring>(
     automaton: &Automaton<S::Weight>,
     query: &Automaton<()>,
 ) -> Vec<AcceptingPath> {
+    find_accepting_paths(domain, automaton, query, Wanted::All)
+}
+
+/// One of the accepting paths with the fewest transitions.
+pub(crate) fn first_accepting_path<S: Semiring>(
+    domain: &S,
+    automaton: &Automaton<S::Weight>,
+    query: &Automaton<()>,
+) -> Option<AcceptingPath> {
+    find_accepting_paths(domain, automaton, query, Wanted::First).into_iter().next()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    All,
+    First,
+}
+
+fn find_accepting_paths<S: Semiring>(
+    domain: &S,
+    automaton: &Automaton<S::Weight>,
+    query: &Automaton<()>,
+    wanted: Wanted,
+) -> Vec<AcceptingPath> {
     let product = Product::of(automaton, query);
     let nodes = product.states.len();
     let mut into: Vec<Vec<(u32, TransId)>> = vec![Vec::new(); nodes];
@@ -361,7 +418,7 @@ pub(crate) fn accepting_paths<S: Semiring>(
         suffixes.push(Suffix { node: node as u32, first: 0, rest: END, weight: domain.one() });
     }
     let mut next = 0;
-    while next < suffixes.len() && !domain.exhausted() {
+    'search: while next < suffixes.len() && !domain.exhausted() {
         let node = suffixes[next].node as usize;
         for (source, id) in &into[node] {
             let weight = &automaton.store.weights[*id as usize];
@@ -372,6 +429,9 @@ pub(crate) fn accepting_paths<S: Semiring>(
             };
             if domain.join(&mut totals[*source as usize], &weight) {
                 suffixes.push(Suffix { node: *source, first: *id, rest: next, weight });
+                if wanted == Wanted::First && (*source as usize) < product.initial {
+                    break 'search;
+                }
             }
         }
         next += 1;

@@ -8,9 +8,9 @@ use common::*;
 use proptest::prelude::*;
 use wherefore_domains::{Relation, RelationDomain};
 use wherefore_pushdown::{
-    AdjointMerge, AdjointProjection, FunctionalAutomaton, Options, Reading, Recording, Relational, RuleId,
-    Semiring, State, Symbol, System, chop_by_post_star, chop_by_pre_star, post_star, pre_star, replay,
-    stores_along,
+    AdjointMerge, AdjointProjection, Completions, FunctionalAutomaton, Options, Reading, Recording,
+    Relational, RuleId, Semiring, State, Symbol, System, chop_by_post_star, chop_by_pre_star, post_star,
+    pre_star, replay, stores_along,
 };
 
 fn check<M: AdjointMerge<RelationDomain> + Clone>(
@@ -25,6 +25,19 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
     let adjoint = AdjointProjection::new(&functional);
     let start = case.start_automaton(Reading::Forward, &());
     let target = case.target_automaton(Reading::Forward, &());
+    let completions = Completions::new(&d, system, &post.automaton, &target);
+
+    // One run, if there is any: it leads from the start to the target.
+    let some = post.some_run(&d, system, &target);
+    prop_assert_eq!(some.is_some(), !d.is_zero(&post.automaton.summary(&d, &target)));
+    if let Some(rules) = some {
+        let run = replay(&d, system, &case.start, &rules).unwrap();
+        prop_assert!(!d.is_zero(&run.weight));
+        prop_assert_eq!(
+            (run.end.state, run.end.stack.first().copied()),
+            (case.target.0, Some(case.target.1))
+        );
+    }
 
     // What short runs say about each node: the weight of runs through it, and the stores seen there.
     let mut seen: BTreeMap<(State, Symbol), Relation> = BTreeMap::new();
@@ -55,6 +68,14 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
         prop_assert_eq!(twice.as_ref(), Ok(&chop), "double pre* at {:?}", node);
         prop_assert_eq!(adjoint.contains(p, top), !d.is_zero(&chop), "adjoint at {:?}", node);
 
+        prop_assert_eq!(completions.contains(p, top), !d.is_zero(&chop), "completions at {:?}", node);
+        prop_assert_eq!(
+            &completions.stores(p, top),
+            &adjoint.stores(p, top),
+            "completed stores at {:?}",
+            node
+        );
+
         // Witnesses through the node justify the chop, and their stores are within the exact ones.
         let stores = functional.stores(p, top);
         prop_assert_eq!(&adjoint.stores(p, top), &stores, "stores at {:?}", node);
@@ -83,6 +104,7 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
     // Rules on failing runs: those of short runs, and no rule that witnesses through its two ends cannot use.
     for (rule, _) in system.rules() {
         let inside = adjoint.contains_rule(rule);
+        prop_assert_eq!(completions.contains_rule(rule), inside, "{:?}", rule);
         prop_assert!(inside || !used.contains(&rule), "{rule:?}");
         let mut without = system.clone();
         without.remove_rule(rule);
@@ -96,6 +118,7 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
     }
     let expected: Vec<_> = functional.nodes().into_iter().filter(|(p, s)| adjoint.contains(*p, *s)).collect();
     prop_assert_eq!(adjoint.nodes(), expected.clone());
+    prop_assert_eq!(completions.nodes(), expected.clone());
     prop_assert_eq!(functional.projection(), expected);
     Ok(())
 }

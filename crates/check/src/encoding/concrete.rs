@@ -7,7 +7,7 @@
 
 use wherefore_domains::bdd::Predicate;
 use wherefore_program::{EdgeRef, Frame, Operation, Program, State, Step, Trace, Var};
-use wherefore_pushdown::{Merge, Relational, Rhs, RuleId, Semiring, Symbol};
+use wherefore_pushdown::{Merge, Rhs, RuleId, Semiring, Symbol};
 
 use super::{Encoding, Origin};
 
@@ -20,7 +20,7 @@ pub(crate) fn trace(encoding: &Encoding, program: &Program, rules: &[RuleId]) ->
     states(encoding, program, rules, &stores.before)
 }
 
-/// A stretch of rules on one level of the stack, and what is known of its ends.
+/// A stretch of rules on one level of the stack, and what is known of its ends: sets of stores, over next values.
 struct Level {
     first: usize,
     end: usize,
@@ -51,7 +51,7 @@ impl<'a> Stores<'a> {
         };
         stores.match_calls();
         let d = &encoding.domain;
-        let whole = Level { first: 0, end: count, start: d.one(), last: d.one() };
+        let whole = Level { first: 0, end: count, start: d.constant(true), last: d.constant(true) };
         let mut levels = vec![whole];
         while let Some(level) = levels.pop() {
             stores.fix(&level, &mut levels)?;
@@ -99,26 +99,25 @@ impl<'a> Stores<'a> {
         while at < level.end {
             let (relation, next) = self.step(at);
             let (_, so_far) = possible.last()?;
-            possible.push((next, d.range_of(&d.extend(so_far, relation))));
+            possible.push((next, d.extend(so_far, relation)));
             at = next;
         }
         // Backward: one store each.
         let (_, ends) = possible.pop()?;
-        let mut after = d.pick_store(&d.extend(&ends, &level.last))?;
+        let (_, mut after) = d.pick_pair(&d.and(&ends, &level.last))?;
         if level.end == self.rules.len() {
             self.before[level.end] = Some(after.clone());
         }
         while let Some((at, so_far)) = possible.pop() {
             let (relation, _) = self.step(at);
-            let there = d.partial_identity(&d.store(&after));
-            let pairs = d.extend(&d.extend(&so_far, relation), &there);
-            let (before, _) = d.pick_pair(&pairs)?;
+            let leading_there = d.extend(relation, &d.store(&after));
+            let before = d.pick_store(&d.and(&d.transpose(&so_far), &leading_there))?;
             if let Some(end) = self.returns[at] {
-                let only = d.partial_identity(&d.store(&before));
-                let entered = d.range_of(&d.extend(&only, encoding.system.weight(self.rules[at])));
+                let only = d.primed(&d.store(&before));
+                let entered = d.extend(&only, encoding.system.weight(self.rules[at]));
                 // The callee ends with the caller's globals; its locals do not matter.
                 let kept = d.exists(&d.store(&after), &encoding.layout.local_bits());
-                let last = d.partial_identity(&kept);
+                let last = d.primed(&kept);
                 levels.push(Level { first: at + 1, end: end + 1, start: entered, last });
             }
             self.before[at] = Some(before.clone());

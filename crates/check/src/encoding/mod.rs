@@ -7,9 +7,11 @@
 //! clears the bits, so that they do not stay around. The same bits bring arguments to the callee if the call assigns
 //! variables in the same step.
 
+mod bit_set;
 mod bits;
 pub(crate) mod concrete;
 mod layout;
+mod live;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +25,7 @@ use wherefore_pushdown::{Automaton, Reading, Rhs, RuleId, Semiring, State, Symbo
 
 pub(crate) use bits::{Reads, Translator};
 pub(crate) use layout::Layout;
+pub(crate) use live::LiveRules;
 
 /// What a rule stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +75,10 @@ impl Encoding {
         let start = system.symbol("start");
         let failed = system.symbol("failed");
         nodes.extend([None, None]);
+        for (_, procedure) in program.procedures() {
+            system.symbol(&format!("{}.enter", procedure.name));
+            nodes.push(None);
+        }
         let locals = LocalVariables::new(&domain, &layout.local_bits());
         let (origins, parts) = (Vec::new(), Vec::new());
         let mut encoding =
@@ -102,6 +109,15 @@ impl Encoding {
     /// The location of a symbol.
     pub fn node(&self, symbol: Symbol) -> Option<Node> {
         self.nodes.get(symbol.index()).copied().flatten()
+    }
+
+    /// A symbol for the time before a procedure's first location; no rule of this system has it.
+    fn enter(&self, procedure: ProcedureId) -> Symbol {
+        Symbol(self.failed.0 + 1 + procedure.0)
+    }
+
+    fn procedure_count(&self) -> usize {
+        self.first.len()
     }
 
     fn part(&mut self, name: String) -> Symbol {

@@ -2,25 +2,35 @@
 //!
 //! \[Lal09\] §2.2, §3.5.1 and chapter 5; \[AEP\]. The program becomes an extended weighted pushdown system whose weights are
 //! relations between stores, as decision diagrams. A run fails if it reaches a target location; post\* finds whether one
-//! does, and the adjoint projection finds every location that lies on a failing run, with the stores there.
+//! does, and contexts sent backwards through it ([`Completions`]) find every location that lies on a failing run, with the
+//! stores there. Verdicts, runs and locations are computed on live bits only (`encoding/live.rs`, decision 0012); stores on all.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use wherefore_domains::bdd::{BddRelations, Cube, Predicate, ProjectLocals};
 use wherefore_domains::{ByLength, ByLengthMerge};
 use wherefore_program::{EdgeRef, ErrorSite, Interpreter, Node, ProcedureId, Program, Trace, Var};
 use wherefore_pushdown::{
-    AdjointProjection, Automaton, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options,
-    Order, Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
+    Automaton, Completions, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options, Order,
+    Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
 };
 
-use crate::encoding::{CONTROL, Encoding, Layout, Origin, concrete, number};
+use crate::encoding::{CONTROL, Encoding, Layout, LiveRules, Origin, concrete, number};
 pub use crate::verdict::{CheckError, Verdict};
 
 /// More bits than this and even the identity is a large diagram.
 pub(crate) const MOST_BITS: usize = 5_000;
+
+/// How many results of operations on diagrams are remembered at most (20 bytes each).
+const CACHE: usize = 1 << 20;
+
+/// Of a longer run than this one, a shorter one is not looked for.
+const LONG: usize = 500;
+
+/// How long to look for a shorter failing run than the one that is known, or as long as it took to find that one.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// From which end to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,8 +87,12 @@ pub struct Checker<'a> {
     encoding: Encoding,
     /// When work began: the time limit is for all of it.
     begin: Instant,
+    live: OnceCell<LiveRules>,
+    /// How long post\* took.
+    searched: Cell<Duration>,
+    /// post\* on live bits, and on all.
     post: OnceCell<Saturated<Predicate>>,
-    recorded: OnceCell<Saturated<Predicate>>,
+    whole_post: OnceCell<Saturated<Predicate>>,
     /// pre\* of the whole system, and of what can be reached.
     pre: OnceCell<Saturated<Predicate>>,
     inside: OnceCell<(Rules, Saturated<Predicate>)>,
@@ -107,11 +121,13 @@ impl<'a> Checker<'a> {
         }
         // About 32 bytes a node.
         let capacity = options.limits.memory.map_or(1 << 26, |bytes| (bytes / 32).clamp(1 << 12, 1 << 28));
-        let cache = (bits * 4096).clamp(1 << 12, 1 << 20).min(capacity);
+        let edges: usize = program.procedures.iter().map(|procedure| procedure.edges.len()).sum();
+        let cache = (bits * edges.max(4096)).clamp(1 << 12, CACHE).min(capacity);
         let domain = BddRelations::with_cache(bits, capacity, cache);
         let encoding = Encoding::new(program, targets, layout, domain);
-        let (post, recorded, pre, inside) = Default::default();
-        Ok(Self { program, targets: targets.to_vec(), options, encoding, begin, post, recorded, pre, inside })
+        let (live, searched, post, whole_post, pre, inside) = Default::default();
+        let targets = targets.to_vec();
+        Ok(Self { program, targets, options, encoding, begin, live, searched, post, whole_post, pre, inside })
     }
 
     /// The program.
@@ -141,7 +157,7 @@ impl<'a> Checker<'a> {
     /// The saturated automaton in the DOT language.
     pub fn show_automaton(&self) -> String {
         let saturated = match self.options.search {
-            Search::Forwards => self.post(),
+            Search::Forwards => self.whole_post(),
             Search::Backwards => self.pre(),
         };
         saturated.automaton.dot(&self.encoding.system, |w| format!("{} nodes", w.node_count())).to_string()
@@ -177,14 +193,23 @@ impl<'a> Checker<'a> {
         solve(direction, d, system, &seed, Method::Worklist, &options)
     }
 
-    fn post(&self) -> &Saturated<Predicate> {
-        self.post.get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Off))
+    fn live(&self) -> &LiveRules {
+        self.live.get_or_init(|| LiveRules::new(&self.encoding))
     }
 
-    /// post\* once more, with what witnesses need.
-    fn recorded(&self) -> &Saturated<Predicate> {
-        self.recorded
-            .get_or_init(|| self.saturate(Direction::Post, &self.encoding.system, Recording::Witnesses))
+    /// post\* on live bits, with what witnesses need: next to diagrams that costs nothing.
+    fn post(&self) -> &Saturated<Predicate> {
+        self.post.get_or_init(|| {
+            let begin = Instant::now();
+            let saturated = self.saturate(Direction::Post, &self.live().system, Recording::Witnesses);
+            self.searched.set(begin.elapsed());
+            saturated
+        })
+    }
+
+    fn whole_post(&self) -> &Saturated<Predicate> {
+        let system = &self.encoding.system;
+        self.whole_post.get_or_init(|| self.saturate(Direction::Post, system, Recording::Witnesses))
     }
 
     fn pre(&self) -> &Saturated<Predicate> {
@@ -201,7 +226,7 @@ impl<'a> Checker<'a> {
 
     /// pre\* of the errors within what post\* reached: every configuration on a failing run is there.
     fn inside(&self) -> Result<&(Rules, Saturated<Predicate>), StopReason> {
-        let post = self.post();
+        let post = self.whole_post();
         if !post.stop.is_complete() {
             return Err(post.stop);
         }
@@ -248,38 +273,48 @@ impl<'a> Checker<'a> {
 
     /// A failing run to `only` (to any target, if it is none); `None` if there is none.
     pub fn failing_run(&self, only: Option<Node>) -> Result<Option<FailingRun>, StopReason> {
+        if self.cannot_fail() {
+            return Ok(None);
+        }
         let query = self.targets_automaton(only, Reading::Forward, &());
         let d = &self.encoding.domain;
-        let some = self.recorded().witnesses(d, &self.encoding.system, &query, usize::MAX);
-        let some = some.ok().and_then(|witnesses| witnesses.into_iter().next());
-        let Some(some) = some else {
-            return match self.recorded().stop {
+        let Some(some) = self.post().some_run(d, &self.live().system, &query) else {
+            return match self.post().stop {
+                _ if d.exhausted() => Err(StopReason::Memory),
                 StopReason::Complete => Ok(None),
                 stop => Err(stop),
             };
         };
-        let shortest = self.shortest(&query, some.rules.len());
+        let known = self.live().run(&some);
+        let known = known.iter().filter(|rule| self.encoding.origins[rule.index()] != Origin::Part).count();
+        let shortest = self.shortest(&query, known);
         let is_shortest = shortest.is_some();
-        let rules = shortest.unwrap_or(some.rules);
+        let rules = self.live().run(&shortest.unwrap_or(some));
         let trace = concrete::trace(&self.encoding, self.program, &rules).ok_or(StopReason::Memory)?;
         self.replayed(FailingRun { trace, is_shortest }).map(Some)
     }
 
     /// The rules of a shortest run, if it can be found within a budget.
     fn shortest(&self, query: &Automaton<()>, known: usize) -> Option<Vec<RuleId>> {
-        if known <= 1 {
+        if known > LONG {
             return None;
         }
-        let lengths = ByLength::new(self.encoding.domain.clone());
-        let system = self.encoding.system.map(|rule, w| {
-            let steps = u32::from(self.encoding.origins[rule.index()] != Origin::Part);
-            let merge = self.encoding.system.merge(rule).cloned();
+        // Longer runs than the known one are not looked for.
+        let longest = u32::try_from(known).unwrap_or(u32::MAX);
+        let lengths = ByLength::within(self.encoding.domain.clone(), longest);
+        let rules = &self.live().system;
+        let system = rules.map(|rule, w| {
+            let origin = self.encoding.origins.get(rule.index());
+            let steps = u32::from(origin.is_some_and(|origin| *origin != Origin::Part));
+            let merge = rules.merge(rule).cloned();
             (lengths.weight(steps, w.clone()), merge.map(|merge| ByLengthMerge::new(merge, steps)))
         });
         let seed = self.start(Reading::Backward, &lengths.one());
         // Weights by length are larger: this must not take much longer than the verdict did.
-        let steps = 4 * self.recorded().steps + 10_000;
-        let limits = Limits { steps: Some(steps), ..self.limits() };
+        let steps = 4 * self.post().steps + 10_000;
+        let mut limits = Limits { steps: Some(steps), ..self.limits() };
+        let patience = PATIENCE.max(self.searched.get());
+        limits.time = Some(limits.time.map_or(patience, |time| time.min(patience)));
         let options = Options { order: Order::Priority, recording: Recording::Witnesses, limits };
         let saturated = solve(Direction::Post, &lengths, &system, &seed, Method::Worklist, &options);
         if !saturated.stop.is_complete() {
@@ -304,16 +339,22 @@ impl<'a> Checker<'a> {
             return Ok(Projection { checker: self, stores: BTreeMap::new(), edges: BTreeSet::new() });
         }
         let encoding = &self.encoding;
-        let (rules, pre) = self.inside()?;
-        let functional =
-            FunctionalAutomaton::new(&encoding.domain, rules, &self.post().automaton, &pre.automaton);
-        let adjoint = AdjointProjection::new(&functional);
+        // Stores are about all bits; which locations and edges lie on failing runs is the same on live ones.
+        let (system, post) = match detail {
+            Detail::Locations => (&self.live().system, self.post()),
+            Detail::Stores => (&encoding.system, self.whole_post()),
+        };
+        if !post.stop.is_complete() {
+            return Err(post.stop);
+        }
+        let query = self.targets_automaton(None, Reading::Forward, &());
+        let completions = Completions::new(&encoding.domain, system, &post.automaton, &query);
         let mut stores = BTreeMap::new();
-        for (_, symbol) in adjoint.nodes() {
+        for (_, symbol) in completions.nodes() {
             if let Some(node) = encoding.node(symbol) {
                 let here = match detail {
                     Detail::Locations => None,
-                    Detail::Stores => Some(adjoint.stores(CONTROL, symbol)),
+                    Detail::Stores => Some(completions.stores(CONTROL, symbol)),
                 };
                 stores.insert(node, here);
             }
@@ -324,7 +365,7 @@ impl<'a> Checker<'a> {
         let rules = encoding.system.rules().filter(|_| detail == Detail::Stores);
         let edges = rules
             .filter_map(|(rule, _)| match encoding.origins[rule.index()] {
-                Origin::Edge(edge) if adjoint.contains_rule(rule) => Some(edge),
+                Origin::Edge(edge) if completions.contains_rule(rule) => Some(edge),
                 _ => None,
             })
             .collect();
@@ -338,7 +379,7 @@ impl<'a> Checker<'a> {
         }
         let encoding = &self.encoding;
         let (rules, pre) = self.inside()?;
-        let post = self.recorded();
+        let post = self.whole_post();
         if !post.stop.is_complete() {
             return Err(post.stop);
         }
@@ -417,12 +458,12 @@ impl Projection<'_, '_> {
 impl Checker<'_> {
     /// The values of some variables that occur at a location on any run, each a tuple, in order.
     pub fn reachable_values(&self, node: Node, of: &[Var], most: usize) -> Result<Vec<Vec<u64>>, StopReason> {
-        if !self.post().stop.is_complete() {
-            return Err(self.post().stop);
+        if !self.whole_post().stop.is_complete() {
+            return Err(self.whole_post().stop);
         }
         let d = &self.encoding.domain;
-        let contexts = self.post().automaton.contexts(d);
-        let weight = contexts.of_top(d, &self.post().automaton, CONTROL, self.encoding.symbol(node));
+        let contexts = self.whole_post().automaton.contexts(d);
+        let weight = contexts.of_top(d, &self.whole_post().automaton, CONTROL, self.encoding.symbol(node));
         Ok(self.tuples(node, of, &d.range_of(&weight), most))
     }
 

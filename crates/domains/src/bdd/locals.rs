@@ -31,23 +31,38 @@ struct Inner {
     identity: Predicate,
     nexts: Predicate,
     currents_and_nexts: Predicate,
-    /// A call changes the globals only.
-    globals: Rc<Changed>,
-    /// For its effect: current globals → temporary, current locals → next.
+    /// What a caller goes on with from its callee.
+    results: Rc<Changed>,
+    /// Old values of results, and the caller's locals that are not kept.
+    quantified: Predicate,
+    /// For the effect of a call: currents of results → temporary, other currents → next.
     second: Renaming,
 }
 
 impl LocalVariables {
     /// The local variables are those with the given numbers.
     pub fn new(domain: &BddRelations, locals: &[usize]) -> Self {
-        let globals: Vec<usize> = (0..domain.variable_count()).filter(|i| !locals.contains(i)).collect();
-        let levels = || locals.iter().map(|i| domain.inner().variables[*i]);
+        Self::keeping(domain, locals, locals)
+    }
+
+    /// The same, where the caller goes on with the `kept` ones only: the others have any value after the call.
+    ///
+    /// For callers to whom the others do not matter any more. All of `kept` must be `locals`.
+    pub fn keeping(domain: &BddRelations, locals: &[usize], kept: &[usize]) -> Self {
+        let variables = &domain.inner().variables;
+        let results: Vec<usize> =
+            (0..variables.len()).filter(|i| !kept.contains(i) && !locals.contains(i)).collect();
+        let levels = || locals.iter().map(|i| variables[*i]);
+        let lost = locals.iter().filter(|i| !kept.contains(i)).map(|i| variables[*i].next);
+        let core = domain.core();
+        let changed = domain.changed(&results);
         let inner = Inner {
-            identity: domain.identity_on(locals.iter().copied()),
-            nexts: domain.core().cube(levels().map(|l| l.next)),
-            currents_and_nexts: domain.core().cube(levels().flat_map(|l| [l.current, l.next])),
-            globals: domain.changed(&globals),
-            second: domain.core().renaming(&as_second(&domain.inner().variables, |i| !locals.contains(&i))),
+            identity: domain.identity_on(kept.iter().copied()),
+            nexts: core.cube(levels().map(|l| l.next)),
+            currents_and_nexts: core.cube(levels().flat_map(|l| [l.current, l.next])),
+            quantified: core.and(&changed.temporaries, &core.cube(lost)),
+            second: core.renaming(&as_second(variables, |i| results.contains(&i))),
+            results: changed,
         };
         Self { inner: Rc::new(inner) }
     }
@@ -85,7 +100,7 @@ impl ProjectLocals {
         Self { locals, entry }
     }
 
-    /// `{(g₁, l₁, g₂, l₁) | (g₁, l₁, g₂, l₂) ∈ entry ⊗ w}`.
+    /// `{(g₁, l₁, g₂, l₁) | (g₁, l₁, g₂, l₂) ∈ entry ⊗ w}`, if all locals are kept.
     pub fn project(&self, domain: &BddRelations, w: &Predicate) -> Predicate {
         domain.core().and(&self.effect(domain, w), &self.locals.inner.identity)
     }
@@ -96,7 +111,10 @@ impl ProjectLocals {
         match &self.entry {
             Entry::Inherited => domain.core().exists(w, &locals.nexts),
             Entry::Uninitialised => domain.core().exists(w, &locals.currents_and_nexts),
-            Entry::Bound(entry) => domain.core().exists(&domain.extend(entry, w), &locals.nexts),
+            Entry::Bound(entry) => match domain.frame(entry) {
+                Some(frame) => frame.before_without(domain.core(), w, &locals.nexts),
+                None => domain.core().exists(&domain.extend(entry, w), &locals.nexts),
+            },
         }
     }
 
@@ -123,8 +141,9 @@ impl Merge<BddRelations> for ProjectLocals {
             return domain.core().and(&effect, &self.locals.inner.identity);
         }
         let locals = &self.locals.inner;
-        let second = domain.core().rename(&effect, &locals.second);
-        locals.globals.then(domain.core(), caller, &second)
+        let core = domain.core();
+        let first = core.rename(caller, &locals.results.before);
+        core.and_exists(&first, &core.rename(&effect, &locals.second), &locals.quantified)
     }
 }
 

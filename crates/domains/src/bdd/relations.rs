@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use wherefore_pushdown::{Adjoint, Relational, Remembering, Semiring};
+use wherefore_pushdown::{Adjoint, Atomic, Relational, Remembering, Semiring};
 
 use super::core::{Core, Predicate, Renaming};
-use super::frames::{Changed, Frame};
+use super::frames::{Changed, Frame, Use};
 
 /// The levels of one program variable.
 #[derive(Clone, Copy, Debug)]
@@ -223,6 +223,9 @@ impl BddRelations {
         if *b == self.inner.one {
             return a.clone();
         }
+        if let Some(transition) = self.frame(b) {
+            return transition.after_transposed(self.core(), a);
+        }
         let left = self.core().rename(a, &self.inner.left);
         let right = self.core().rename(b, &self.inner.right_transposed);
         self.core().and_exists(&left, &right, &self.inner.temporaries)
@@ -246,12 +249,15 @@ impl BddRelations {
         if self.inner.frames.borrow().contains_key(w) {
             return;
         }
-        let is_changed = |i: usize| changed.contains(&i);
-        let frame = Frame::new(self.core(), &self.inner.variables, is_changed, self.changed(changed), p);
+        let variables = &self.inner.variables;
+        let uses = Frame::uses(variables, |i| changed.contains(&i), p);
+        let both: Vec<usize> = (0..variables.len()).filter(|i| uses[*i] == Use::Both).collect();
+        let both = (!both.is_empty()).then(|| self.changed(&both));
+        let frame = Frame::new(self.core(), variables, &uses, both, p);
         self.inner.frames.borrow_mut().insert(w.clone(), Rc::new(frame));
     }
 
-    fn frame(&self, w: &Predicate) -> Option<Rc<Frame>> {
+    pub(super) fn frame(&self, w: &Predicate) -> Option<Rc<Frame>> {
         self.inner.frames.borrow().get(w).cloned()
     }
 }
@@ -357,6 +363,20 @@ impl Adjoint for BddRelations {
     }
 }
 
+/// Atoms are pairs of stores.
+impl Atomic for BddRelations {
+    fn atom(&self, w: &Predicate, context: &Predicate) -> Option<(Predicate, Predicate)> {
+        let both = self.core().and(w, context);
+        let (before, after) = self.pick_pair(&both)?;
+        let pair = self.core().and(&self.store(&before), &self.primed(&self.store(&after)));
+        Some((pair.clone(), pair))
+    }
+
+    fn beginning_as(&self, w: &Predicate, atom: &Predicate) -> Predicate {
+        self.core().and(w, &self.core().exists(atom, &self.inner.nexts))
+    }
+}
+
 impl Relational for BddRelations {
     fn domain_of(&self, w: &Predicate) -> Predicate {
         let set = self.core().exists(w, &self.inner.nexts);
@@ -373,6 +393,9 @@ impl Relational for BddRelations {
     }
 
     fn middle(&self, before: &Predicate, after: &Predicate, context: &Predicate) -> Predicate {
+        if self.is_one(after) {
+            return self.range_of(&self.core().and(before, context));
+        }
         let wanted = self.extend_from_transposed(before, context);
         let set = self.core().and_exists(&wanted, after, &self.inner.nexts);
         self.core().and(&set, &self.inner.one)

@@ -103,6 +103,8 @@ proptest! {
         let x = symbolic(&domain, &w);
         prop_assert_eq!(explicit(&domain, &domain.extend(&x, &transition)), oracle.extend(&w, &expected));
         prop_assert_eq!(explicit(&domain, &domain.extend(&transition, &x)), oracle.extend(&expected, &w));
+        let pulled = domain.pull(&domain.one(), &x, &transition);
+        prop_assert_eq!(explicit(&domain, &pulled), oracle.extend(&w, &expected.transpose()));
         let twice = domain.extend(&transition, &transition);
         prop_assert_eq!(explicit(&domain, &twice), oracle.extend(&expected, &expected));
 
@@ -134,6 +136,33 @@ proptest! {
             prop_assert_eq!(explicit(&domain, &merged), locals.project(&oracle, &w));
             let pulled = call.pull_project(&domain, &x);
             prop_assert_eq!(explicit(&domain, &pulled), locals.pull_project(&oracle, &w));
+        }
+    }
+
+    /// Callers that keep some variables, take some from the callee and lose the others.
+    #[test]
+    fn keeping_agrees_with_its_definition(
+        caller in relation(STORES), w in relation(STORES), enter in relation(STORES),
+        kept in 0..STORES, results in 0..STORES,
+    ) {
+        let (domain, oracle) = (domain(), RelationDomain::new(STORES));
+        let results = results & !kept;
+        let list = |set: usize| (0..3).filter(|i| set >> (2 - i) & 1 == 1).collect::<Vec<usize>>();
+        let variables = LocalVariables::keeping(&domain, &list(!results & (STORES - 1)), &list(kept));
+        let entered = oracle.extend(&enter, &w);
+        let effect = Relation::from_pairs(STORES, entered.pairs().flat_map(|(a, b)| {
+            (0..STORES).filter(move |c| c & kept == a & kept && c & results == b & results).map(move |c| (a, c))
+        }));
+        let [x, y, z] = [&caller, &w, &enter].map(|r| symbolic(&domain, r));
+        let changed: Vec<usize> = (0..3).collect();
+        for entry in [z.clone(), domain.transition(&changed, &z)] {
+            let call = ProjectLocals::new(variables.clone(), Entry::Bound(entry));
+            prop_assert_eq!(explicit(&domain, &call.project(&domain, &y)), effect.clone());
+            prop_assert_eq!(explicit(&domain, &call.merge(&domain, &x, &y)), oracle.extend(&caller, &effect));
+            prop_assert_eq!(explicit(&domain, &call.merge(&domain, &domain.one(), &y)), effect.clone());
+            let meets = |a: &Predicate, b: &Predicate| domain.completes(a, b);
+            let pulled = call.pull_project(&domain, &x);
+            prop_assert_eq!(meets(&call.project(&domain, &y), &x), meets(&y, &pulled));
         }
     }
 

@@ -32,7 +32,18 @@ enum Fault {
 pub fn run(extent: Extent) {
     let sizes: &[(usize, usize, usize)] = match extent {
         Extent::Quick => &[(10, 6, 4)],
-        Extent::Full => &[(10, 20, 10), (20, 20, 10), (40, 20, 10), (20, 40, 10), (20, 20, 30)],
+        Extent::Full => &[
+            (10, 20, 10),
+            (20, 20, 10),
+            (40, 20, 10),
+            (80, 20, 10),
+            (130, 20, 10),
+            (260, 20, 10),
+            (20, 40, 10),
+            (130, 40, 10),
+            (20, 20, 30),
+            (130, 20, 30),
+        ],
     };
     let mut table = Table::new(&[
         "procedures",
@@ -44,6 +55,7 @@ pub fn run(extent: Extent) {
         "load ms",
         "encode ms",
         "reach ms",
+        "run ms",
         "projection ms",
         "of reach",
         "on",
@@ -74,11 +86,12 @@ fn row(table: &mut Table, shape: Shape) {
     let (verdict, reach_time, _) = measure(1, || checker.verdict());
     let expected = if shape.fault == Fault::None { Verdict::Safe } else { Verdict::Unsafe };
     assert_eq!(verdict, expected, "a wrong verdict");
+    let (_, run_time, _) = measure(1, || checker.failing_run(None).expect("no limits"));
     let (inside, projection_time, _) = measure(1, || {
         checker.projection(Detail::Locations).map_or(0, |projection| projection.nodes().count())
     });
     let locations = program.nodes().count();
-    let whole = load_time + encode_time + reach_time;
+    let whole = load_time + encode_time + reach_time + run_time;
     table.row(vec![
         shape.procedures.to_string(),
         locations.to_string(),
@@ -89,6 +102,7 @@ fn row(table: &mut Table, shape: Shape) {
         ms(load_time),
         ms(encode_time),
         ms(reach_time),
+        ms(run_time),
         ms(projection_time),
         times(ratio(projection_time, reach_time)),
         format!("{} %", 100 * inside / locations),
