@@ -57,7 +57,10 @@ pub fn run(folder: Option<&Path>, timeout: u64) -> ExitCode {
                 table.row(row(fault, &found));
                 all.push(found);
             }
-            Err(reason) => missed.push(format!("{}: {reason}", fault.path)),
+            Err(reason) => {
+                let reason = reason.replace(&format!("{}/", folder.display()), "");
+                missed.push(format!("{}: {reason}", fault.path));
+            }
         }
     }
     table.print("known faults");
