@@ -4,12 +4,13 @@
 //! Each atom that a run looks at is a constraint. One that follows from those before it is dropped; one that sharpens an earlier one
 //! takes its place.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use wherefore_check::{PathTerms, Unknown};
-use wherefore_program::{EdgeRef, Interpreter, Operation, Program, State, Trace};
-use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Solver, Term, Terms, Value};
+use wherefore_program::{EdgeRef, Interpreter, Operation, ProcedureId, Program, State, Trace, Var};
+use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Solver, Sort, Term, Terms, Value};
 
 use crate::conditions::Condition;
 use crate::focus::{Role, Sequence};
@@ -23,6 +24,8 @@ pub struct Constraint {
     pub text: String,
     /// What the condition demanded when the constraint first came up, in a form that does not depend on how it is written; and its negation.
     pub key: (String, String),
+    /// What it demands now, in that form.
+    pub says: String,
     /// The unknowns in it.
     pub variables: BTreeSet<String>,
     /// The item of the sequence that demands it.
@@ -126,18 +129,14 @@ impl<'p> Formulas<'p> {
 
     /// The way that a run takes, if its values are known; `start` is where unknowns begin.
     pub fn way_of(&mut self, program: &Program, trace: &Trace, start: usize) -> Option<Way> {
-        let interpreter = Interpreter::new(program);
         let mut model = Model::default();
         let states: Vec<&State> = trace.states().collect();
         for (term, unknown) in self.walk.unknowns() {
             let state = states.get(unknown.position.map_or(start, |at| at + 1))?;
             let (procedure, variable) = unknown.held_by.first()?;
-            // A variable of a caller is not on top of the stack.
-            let on_top =
-                state.stack.last().is_some_and(|frame| procedure.is_none_or(|id| frame.procedure == id));
-            let cells = interpreter.cells(state, *variable).filter(|_| on_top);
-            if let Some([value]) = cells {
-                model.set(*term, Value::Bits(*value));
+            let is_array = matches!(self.walk.terms_ref().sort(*term), Sort::Array { .. });
+            if let Some(value) = value_in(program, state, *procedure, *variable, is_array) {
+                model.set(*term, value);
             }
         }
         let holds = |terms: &Terms| self.demanded.iter().all(|demanded| terms.holds(*demanded, &model));
@@ -213,7 +212,8 @@ impl<'p> Formulas<'p> {
         let (text, unless_overflow) = writer.constraint(now, order).unwrap_or_else(long);
         let key =
             |term| writer.constraint(term, Order::Alphabetical).map_or_else(String::new, |(text, _)| text);
-        Constraint { text, key: (key(first), key(opposite)), variables, item, unless_overflow }
+        let (says, key) = (key(now), (key(first), key(opposite)));
+        Constraint { text, key, says, variables, item, unless_overflow }
     }
 
     /// The assumptions of a way that are enough for the sequence to be executed, without those that others make idle.
@@ -255,6 +255,39 @@ impl<'p> Formulas<'p> {
         // The solver has no assertions: everything is asked under assumptions.
         matches!(self.solver.check(terms, &asked, &self.budget), Outcome::Unsat(_))
     }
+}
+
+/// What a variable holds in a state: a global one, or that of the innermost frame of a procedure.
+fn value_in(
+    program: &Program,
+    state: &State,
+    procedure: Option<ProcedureId>,
+    variable: Var,
+    is_array: bool,
+) -> Option<Value> {
+    let inside = match procedure {
+        Some(id) => {
+            let depth = state.stack.iter().rposition(|frame| frame.procedure == id)?;
+            let mut below = state.clone();
+            below.stack.truncate(depth + 1);
+            Cow::Owned(below)
+        }
+        None => Cow::Borrowed(state),
+    };
+    let interpreter = Interpreter::new(program);
+    let cells = interpreter.cells(&inside, variable)?;
+    if !is_array {
+        let [value] = cells else { return None };
+        return Some(Value::Bits(*value));
+    }
+    let number = match variable {
+        Var::Global(number) => Some(number),
+        Var::Local(_) => None,
+    };
+    let in_memory = state.memory.iter().filter(|((of, _), _)| Some(*of) == number);
+    let written = in_memory.map(|((_, address), value)| (*address, *value));
+    let entries = (0..).zip(cells.iter().copied()).chain(written).collect();
+    Some(Value::Array { default: 0, entries })
 }
 
 /// How the source writes the comparisons of an edge.

@@ -153,7 +153,7 @@ fn implicant(terms: &mut Terms, term: Term, model: &Model, found: &mut Vec<Term>
         }
         _ => match choice_inside(terms, term) {
             Some(choice) => {
-                let Kind::Ite(condition, then, otherwise) = *terms.kind(choice) else { return };
+                let Some((condition, then, otherwise)) = parts_of_choice(terms, choice) else { return };
                 implicant(terms, condition, model, found);
                 let chosen = if terms.holds(condition, model) { then } else { otherwise };
                 let decided = terms.substitute(term, &std::iter::once((choice, chosen)).collect());
@@ -164,12 +164,31 @@ fn implicant(terms: &mut Terms, term: Term, model: &Model, found: &mut Vec<Term>
     }
 }
 
+/// A choice as a condition, what is chosen if it holds, and what else: an element of an array that was written to is the value that was
+/// written, or what was there before.
+fn parts_of_choice(terms: &mut Terms, choice: Term) -> Option<(Term, Term, Term)> {
+    match *terms.kind(choice) {
+        Kind::Ite(condition, then, otherwise) => Some((condition, then, otherwise)),
+        Kind::Select(array, index) => {
+            let Kind::Store(before, at, value) = *terms.kind(array) else { return None };
+            let condition = terms.eq(index, at);
+            Some((condition, value, terms.select(before, index)))
+        }
+        _ => None,
+    }
+}
+
 /// A choice between values somewhere in a term.
 fn choice_inside(terms: &Terms, term: Term) -> Option<Term> {
     let mut seen = FxHashSet::default();
     let mut waiting = vec![term];
     while let Some(part) = waiting.pop() {
-        if matches!(terms.kind(part), Kind::Ite(..)) {
+        let is_choice = match *terms.kind(part) {
+            Kind::Ite(..) => true,
+            Kind::Select(array, _) => matches!(terms.kind(array), Kind::Store(..)),
+            _ => false,
+        };
+        if is_choice {
             return Some(part);
         }
         terms.for_each_child(part, |child| {

@@ -61,12 +61,16 @@ pub struct Focuser<'p> {
     program: &'p Program,
     free: &'p FreeChoices,
     slicer: PathSlicer<'p>,
+    /// The slicer of the program itself, if it has free choices.
+    whole: Option<PathSlicer<'p>>,
 }
 
 impl<'p> Focuser<'p> {
     /// Prepares a program.
     pub(crate) fn new(program: &'p Program, free: &'p FreeChoices) -> Self {
-        Self { program, free, slicer: PathSlicer::with_stops(&free.view, Stops::ErrorsLikeLoops) }
+        let slicer = |program: &'p Program| PathSlicer::with_stops(program, Stops::ErrorsLikeLoops);
+        let whole = (!free.branches.is_empty()).then(|| slicer(program));
+        Self { program, free, slicer: slicer(&free.view), whole }
     }
 
     /// The sequence of a path from the entry of the program, which need not be feasible.
@@ -82,6 +86,17 @@ impl<'p> Focuser<'p> {
         self.drop_idle_calls(path, &frames, &mut taken);
         let items = self.assemble(path, &frames, &taken);
         Ok(Sequence { items, steps })
+    }
+
+    /// The steps of a path that decide which sequence it has, by position: also free choices that are not in the sequence, if the other way
+    /// could change what matters.
+    pub(crate) fn decisions(&mut self, path: &[EdgeRef], sequence: &Sequence) -> Vec<usize> {
+        let mut decisions: BTreeSet<usize> = sequence.decisions().into_iter().collect();
+        if let Some(Ok(slice)) = self.whole.as_mut().map(|slicer| slicer.slice(path)) {
+            let is_free = |at: &usize| self.free.contains(self.program, path[*at]);
+            decisions.extend(slice.taken.into_iter().filter(is_free));
+        }
+        decisions.into_iter().collect()
     }
 
     /// Values from outside are unknowns: the steps that bring them are not statements of interest.

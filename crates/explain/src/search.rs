@@ -17,7 +17,7 @@ use crate::rank::Complexity;
 /// Sequences that are looked for.
 const MOST_SEQUENCES: usize = 12;
 /// Ways to execute one sequence that are told apart.
-const MOST_WAYS: usize = 3;
+const MOST_WAYS: usize = 6;
 
 /// A sequence with one way to execute it.
 pub(crate) struct Explained<'p> {
@@ -58,8 +58,10 @@ impl Explained<'_> {
 pub(crate) struct Search<'p> {
     pub runs: Vec<Failure>,
     pub found: Vec<Explained<'p>>,
-    /// Whether there may be more.
+    /// Whether there are no more.
     pub is_complete: bool,
+    /// Whether some sequence can be executed in more ways than are told apart.
+    is_cut: bool,
     program: &'p Program,
     focuser: Focuser<'p>,
     until: Instant,
@@ -69,8 +71,8 @@ impl<'p> Search<'p> {
     /// Starts with a failing run.
     pub fn new(program: &'p Program, free: &'p FreeChoices, first: Failure, until: Instant) -> Self {
         let focuser = Focuser::new(program, free);
-        let mut search =
-            Self { runs: Vec::new(), found: Vec::new(), is_complete: false, program, focuser, until };
+        let (runs, found) = (Vec::new(), Vec::new());
+        let mut search = Self { runs, found, is_complete: false, is_cut: false, program, focuser, until };
         search.add(first);
         search
     }
@@ -101,16 +103,18 @@ impl<'p> Search<'p> {
             }
         });
         let in_time = self.found.len() < MOST_SEQUENCES && Instant::now() < self.until;
-        self.is_complete = done == Ok(Extent::All) && in_time;
+        self.is_complete = done == Ok(Extent::All) && in_time && !self.is_cut;
     }
 
     /// Adds the sequence of a run, unless it is known; the steps that decide it.
     fn add(&mut self, failure: Failure) -> Vec<usize> {
         let Ok(sequence) = self.focuser.sequence(&failure.path) else { return Vec::new() };
-        let decisions = sequence.decisions();
+        let decisions = self.focuser.decisions(&failure.path, &sequence);
         let formulas = Formulas::new(self.program, &failure.path, &sequence, &self.budget());
         let formulas = std::rc::Rc::new(std::cell::RefCell::new(formulas));
-        let ways = formulas.borrow_mut().ways(MOST_WAYS);
+        let mut ways = formulas.borrow_mut().ways(MOST_WAYS + 1);
+        self.is_cut |= ways.len() > MOST_WAYS;
+        ways.truncate(MOST_WAYS);
         let ways: Vec<Option<Way>> =
             if ways.is_empty() { vec![None] } else { ways.into_iter().map(Some).collect() };
         let mut is_new = false;
@@ -140,7 +144,10 @@ impl<'p> Search<'p> {
 /// Whether a sequence says no more than another: it has the same statements and more between them, and assumes as much or more.
 fn repeats(short: &Explained<'_>, long: &Explained<'_>) -> bool {
     let mut statements = long.statements().into_iter();
-    let (assumed, known) = (long.keys(), short.keys());
+    let says = |of: &Explained<'_>| -> Vec<String> {
+        of.way.iter().flat_map(|way| &way.assumptions).map(|constraint| constraint.says.clone()).collect()
+    };
+    let (assumed, known) = (says(long), says(short));
     short.way.is_some()
         && known.iter().all(|key| assumed.contains(key))
         && short.statements().iter().all(|statement| statements.any(|other| other == *statement))

@@ -45,7 +45,8 @@ impl Writer<'_> {
         };
         match *self.terms.kind(inner) {
             Kind::Eq(a, b) if self.terms.sort(a) != Sort::Bool => {
-                let Sides { left, right, .. } = self.sides(a, b, true);
+                let signed = !self.is_part(a) && !self.is_part(b);
+                let Sides { left, right, .. } = self.sides(a, b, signed);
                 let sign = if holds { "==" } else { "!=" };
                 // A constant stands on the right.
                 let swap = left.starts_with(|c: char| c.is_ascii_digit() || c == '-')
@@ -113,6 +114,26 @@ impl Writer<'_> {
         }
     }
 
+    /// Whether some bits of a value are taken, which C reads as a number that is not negative.
+    fn is_part(&self, term: Term) -> bool {
+        matches!(self.terms.kind(term), Kind::Extract { .. }) || !is_width_of_c(self.terms.width(term))
+    }
+
+    /// Some bits of a value, from the lowest.
+    fn part(&self, value: Term, low: u32, width: u32, around: u8, is_signed: bool) -> String {
+        let sign = if is_signed { "" } else { "u" };
+        let whole = |around: u8| match low {
+            0 => self.text(value, around, is_signed),
+            _ => format!("{} >> {low}", self.text(value, 8, is_signed)),
+        };
+        if is_width_of_c(width) {
+            let text = if low == 0 { whole(12) } else { format!("({})", whole(0)) };
+            return format!("({sign}int{width}_t) {text}");
+        }
+        let text = format!("{} & {}", whole(4), u64::MAX >> (64 - width.clamp(1, 64)));
+        if around > 4 { format!("({text})") } else { text }
+    }
+
     /// What a sum is without its constant, and the constant.
     fn split(&self, term: Term) -> (Option<Term>, i64) {
         match self.terms.kind(term) {
@@ -173,13 +194,8 @@ impl Writer<'_> {
             }
             Kind::Neg(inner) => prefix("-", *inner),
             Kind::BitNot(inner) => prefix("~", *inner),
-            Kind::Binary(op, a, b) => self.operation(*op, *a, *b, &infix),
-            Kind::Extract { value, low: 0 } => {
-                format!("(uint{}_t) {}", self.terms.width(term), self.text(*value, 12, is_signed))
-            }
-            Kind::Extract { value, low } => {
-                format!("(uint{}_t) ({} >> {low})", self.terms.width(term), self.text(*value, 9, is_signed))
-            }
+            Kind::Binary(op, a, b) => self.operation(*op, *a, *b, around, &infix),
+            Kind::Extract { value, low } => self.part(*value, *low, self.terms.width(term), around, false),
             Kind::Concat(high, low) => {
                 let width = self.terms.width(*low);
                 let text = format!(
@@ -189,7 +205,13 @@ impl Writer<'_> {
                 );
                 in_brackets(text, 3)
             }
-            Kind::ZeroExtend(inner) | Kind::SignExtend(inner) => self.text(*inner, around, is_signed),
+            Kind::SignExtend(inner) => match self.terms.kind(*inner) {
+                Kind::Extract { value, low } if is_width_of_c(self.terms.width(*inner)) => {
+                    self.part(*value, *low, self.terms.width(*inner), around, true)
+                }
+                _ => self.text(*inner, around, is_signed),
+            },
+            Kind::ZeroExtend(inner) => self.text(*inner, around, is_signed),
             Kind::Select(array, index) => {
                 format!("{}[{}]", self.text(*array, 12, false), self.text(*index, 0, false))
             }
@@ -198,13 +220,21 @@ impl Writer<'_> {
         }
     }
 
-    fn operation(&self, op: Op, a: Term, b: Term, infix: &dyn Fn(Term, &str, Term, u8) -> String) -> String {
+    fn operation(
+        &self,
+        op: Op,
+        a: Term,
+        b: Term,
+        around: u8,
+        infix: &dyn Fn(Term, &str, Term, u8) -> String,
+    ) -> String {
         match op {
             Op::Add => match (self.terms.kind(b), self.terms.constant(b)) {
                 (Kind::Neg(inner), _) => infix(a, "-", *inner, 9),
                 (_, Some(value)) if signed(value, self.terms.width(b)) < 0 => {
                     let less = signed(value, self.terms.width(b)).unsigned_abs();
-                    format!("{} - {less}", self.text(a, 9, true))
+                    let text = format!("{} - {less}", self.text(a, 9, true));
+                    if around > 9 { format!("({text})") } else { text }
                 }
                 _ => infix(a, "+", b, 9),
             },
@@ -214,9 +244,22 @@ impl Writer<'_> {
             Op::Shl => infix(a, "<<", b, 8),
             Op::LShr | Op::AShr => infix(a, ">>", b, 8),
             Op::BitAnd => infix(a, "&", b, 4),
-            Op::BitXor => infix(a, "^", b, 3),
-            Op::BitOr => infix(a, "|", b, 3),
+            Op::BitXor | Op::BitOr => {
+                let sign = if op == Op::BitXor { "^" } else { "|" };
+                // The two do not bind alike in C.
+                match self.terms.kind(a) {
+                    Kind::Binary(Op::BitXor | Op::BitOr, ..) | Kind::Concat(..) if !self.is_same(op, a) => {
+                        let text = format!("({}) {sign} {}", self.text(a, 0, true), self.text(b, 4, true));
+                        if around > 3 { format!("({text})") } else { text }
+                    }
+                    _ => infix(a, sign, b, 3),
+                }
+            }
         }
+    }
+
+    fn is_same(&self, op: Op, term: Term) -> bool {
+        matches!(self.terms.kind(term), Kind::Binary(other, ..) if *other == op)
     }
 
     fn name(&self, term: Term) -> String {
@@ -247,6 +290,11 @@ pub(crate) fn as_written(terms: &mut Terms, term: Term) -> Term {
         _ => return term,
     };
     terms.slt(left, right)
+}
+
+/// Whether integers of C have this width.
+fn is_width_of_c(width: u32) -> bool {
+    matches!(width, 8 | 16 | 32 | 64)
 }
 
 fn is_number(text: &str) -> bool {

@@ -121,6 +121,29 @@ fn sequences_with_their_assumptions_are_those_of_the_document() {
     assert_eq!(count, 11);
 }
 
+/// Figures 1 and 2 as the document writes them: free choices, uninitialised globals, and `error = true` as the failure.
+#[test]
+fn sequences_of_cimple_are_those_of_c() {
+    for (file, case) in [("locking.cimple", "fig1-locking"), ("minmax.cimple", "fig2-minmax")] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontend/tests/cases/cimple").join(file);
+        let (program, targets) = load(&path);
+        let decided = decide_unbounded(&program, &targets, Default::default(), &limits(), |_| {});
+        let why = why(&program, &targets, decided.failure.unwrap(), &limits(), TIME);
+        let found: Vec<(Vec<u32>, BTreeSet<String>)> = why
+            .focus
+            .iter()
+            .map(|focus| {
+                let assumed = focus.assumptions.iter().flatten().map(|one| canonical(&one.text));
+                (focus.sequence.lines(&program), assumed.collect())
+            })
+            .collect();
+        for fact in facts(&folder(case), "fss") {
+            let expected = (lines_of(case, &fact), assumptions(&fact));
+            assert!(found.contains(&expected), "{file}: {expected:?} is not among {found:#?}");
+        }
+    }
+}
+
 #[test]
 fn a_program_without_failure_has_no_sequence() {
     let (_, why) = explained("fig1-locking-fixed");

@@ -24,7 +24,7 @@ pub enum LoadError {
     },
     /// The name of the file does not say which language it is in.
     #[error(
-        "{file}: unknown language: expected a name that ends in .bp (Boolean program), .rem (Remopla), .c or .i (C)"
+        "{file}: unknown language: expected a name that ends in .bp (Boolean program), .rem (Remopla), .c or .i (C), .cimple (Cimple)"
     )]
     UnknownLanguage {
         /// The file.

@@ -21,6 +21,8 @@ pub enum Language {
     Remopla,
     /// C, `.c`, or `.i` if it is preprocessed.
     C,
+    /// Cimple, `.cimple`: a small C with free choices.
+    Cimple,
 }
 
 impl Language {
@@ -30,6 +32,7 @@ impl Language {
             "bp" => Some(Language::Boolean),
             "rem" => Some(Language::Remopla),
             "c" | "i" => Some(Language::C),
+            "cimple" => Some(Language::Cimple),
             _ => None,
         }
     }
@@ -40,6 +43,7 @@ impl Language {
             Language::Boolean => boolean::parse(name, text, entry),
             Language::Remopla => remopla::parse(name, text, entry),
             Language::C => Ok(c::translate_text(name, text, &c_options(entry))?.program),
+            Language::Cimple => Ok(c::translate_cimple(name, text, &c_options(entry))?.program),
         }
     }
 }
@@ -60,7 +64,7 @@ pub fn load(path: impl AsRef<Path>, entry: Option<&str>) -> Result<Program, Load
     let path = path.as_ref();
     let file = path.display().to_string();
     let Some(language) = Language::of(path) else { return Err(LoadError::UnknownLanguage { file }) };
-    if language == Language::C {
+    if matches!(language, Language::C | Language::Cimple) {
         return Ok(c::translate(&[path.to_owned()], &c_options(entry))?.program);
     }
     let bytes = fs::read(path).map_err(|error| LoadError::Io { file: file.clone(), error })?;

@@ -259,6 +259,55 @@ fn mutate(text: &str, words: &[&str], changes: &[(u8, usize, usize)]) -> String 
     pieces.concat()
 }
 
+const CIMPLE: &[&str] = &[
+    "int",
+    "bool",
+    "void",
+    "main",
+    "f",
+    "x",
+    "error",
+    "true",
+    "false",
+    "1",
+    "=",
+    "*",
+    "if",
+    "while",
+    "for",
+    "else",
+    "(",
+    ")",
+    "{",
+    "}",
+    ";",
+    ",",
+    "[",
+    "]",
+    "return",
+    "exit",
+    "assert",
+    "#",
+    "\n",
+    "typedef",
+    "enum",
+    "reach_error",
+    "ERROR",
+    ":",
+    "goto",
+    "/*",
+    "\"",
+    "é",
+];
+
+/// Cimple is read as C, so that whatever the text, positions are in it.
+fn read_cimple(text: &str) {
+    match Language::Cimple.parse("fuzz.cimple", text, None) {
+        Ok(program) => assert_eq!(program.check(), Ok(())),
+        Err(error) => assert!(!error.render().is_empty()),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -267,6 +316,7 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         read(Language::Boolean, &text);
         read(Language::Remopla, &text);
+        read_cimple(&text);
     }
 
     #[test]
@@ -275,6 +325,8 @@ proptest! {
             let soup: Vec<&str> = picks.iter().map(|pick| *pick.get(words)).collect();
             read(language, &soup.join(" "));
         }
+        let soup: Vec<&str> = picks.iter().map(|pick| *pick.get(CIMPLE)).collect();
+        read_cimple(&soup.join(" "));
     }
 
     #[test]
@@ -290,11 +342,21 @@ proptest! {
             let text: &String = which.get(&texts);
             read(language, &mutate(text, words, &changes));
         }
+        let texts = cimple_corpus();
+        read_cimple(&mutate(which.get(&texts), CIMPLE, &changes));
     }
+}
+
+fn cimple_corpus() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/cimple");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
 }
 
 #[test]
 fn the_corpus_itself_is_valid() {
+    cimple_corpus().iter().for_each(|text| assert!(Language::Cimple.parse("corpus", text, None).is_ok()));
     for (language, extension) in [(Language::Boolean, "bp"), (Language::Remopla, "rem")] {
         for text in corpus(extension) {
             if let Err(error) = language.parse("corpus", &text, None) {

@@ -62,13 +62,6 @@ fn a_loop_without_end_is_proved_by_refinement() {
     assert_eq!(wherefore(&["check", "--engine", "exact"], "turnstile.c").status.code(), Some(5));
 }
 
-#[test]
-fn the_projection_of_c_is_refused() {
-    let output = wherefore(&["project"], "device.c");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("not supported yet"));
-}
-
 #[cfg(unix)]
 #[test]
 fn an_interruption_prints_what_is_known() {

@@ -40,13 +40,38 @@ pub struct AcceptArgs {
 }
 
 /// A line of the index.
-struct Task {
-    path: String,
+pub struct Task {
+    pub path: String,
     family: String,
     verdict: String,
     property: String,
     entry: String,
     data_model: String,
+}
+
+impl Task {
+    /// How `wherefore` is told.
+    pub fn arguments(&self) -> Vec<String> {
+        let mut arguments: Vec<&str> = Vec::new();
+        if !self.data_model.is_empty() {
+            arguments.extend(["--data-model", &self.data_model]);
+        }
+        if !self.entry.is_empty() {
+            arguments.extend(["--entry", &self.entry]);
+        }
+        match self.property.as_str() {
+            "assert" => arguments.push("--assertions"),
+            "ERROR-label" => arguments.extend(["--error-label", "ERROR", "--error-label", "error"]),
+            "reach-error" => {
+                arguments.extend(["--error-function", "reach_error", "--error-function", "__VERIFIER_error"]);
+            }
+            property => {
+                let function = property.trim_start_matches("reach-error(").trim_end_matches(')');
+                arguments.extend(["--error-function", function]);
+            }
+        }
+        arguments.into_iter().map(str::to_owned).collect()
+    }
 }
 
 struct Answer {
@@ -89,7 +114,8 @@ pub fn run(args: &AcceptArgs) -> ExitCode {
     summary(&tasks, &answers, begin.elapsed().as_secs_f64())
 }
 
-fn read(path: &Path) -> Result<Vec<Task>, String> {
+/// The lines of an index.
+pub fn read(path: &Path) -> Result<Vec<Task>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut lines = text.lines();
     let head: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
@@ -119,23 +145,7 @@ fn check(args: &AcceptArgs, task: &Task) -> Answer {
     let mut command = Command::new(binary);
     command.arg("check").arg(args.folder.join(&task.path)).arg("--json");
     command.args(["--timeout", &args.timeout.to_string()]);
-    if !task.data_model.is_empty() {
-        command.args(["--data-model", &task.data_model]);
-    }
-    if !task.entry.is_empty() {
-        command.args(["--entry", &task.entry]);
-    }
-    match task.property.as_str() {
-        "assert" => drop(command.arg("--assertions")),
-        "ERROR-label" => drop(command.args(["--error-label", "ERROR", "--error-label", "error"])),
-        "reach-error" => {
-            command.args(["--error-function", "reach_error", "--error-function", "__VERIFIER_error"]);
-        }
-        property => {
-            let function = property.trim_start_matches("reach-error(").trim_end_matches(')');
-            command.args(["--error-function", function]);
-        }
-    }
+    command.args(task.arguments());
     command.args(&args.options);
     let begin = Instant::now();
     let output = command.output().expect("`wherefore` was built beside this program");

@@ -31,10 +31,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Bench { subject } => {
-            bench::run(&subject);
-            ExitCode::SUCCESS
-        }
+        Command::Bench { subject } => bench::run(&subject),
         Command::Accept(args) => accept::run(&args),
     }
 }

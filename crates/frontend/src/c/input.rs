@@ -10,6 +10,7 @@ use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
 use wherefore_program::Span;
 
+use super::cimple::{self, is_cimple};
 use super::lines::{LineTable, Sources};
 use super::problem::Problem;
 use super::rewrite::{Rewritten, rewrite, without_comments};
@@ -37,11 +38,14 @@ impl Text {
     }
 }
 
-/// Reads a file: `.i` as it is, others through the preprocessor.
+/// Reads a file: `.i` and `.cimple` as they are, others through the preprocessor.
 pub(crate) fn read(path: &Path, arguments: &[String], sources: &mut Sources) -> Result<Text, LoadError> {
     let file = path.display().to_string();
     let bytes = fs::read(path).map_err(|error| LoadError::Io { file: file.clone(), error })?;
     let original = String::from_utf8_lossy(&bytes).into_owned();
+    if is_cimple(path) {
+        return Ok(cimple(&file, &original, sources));
+    }
     let main = sources.add(&file, &original);
     if path.extension().is_some_and(|extension| extension == "i") {
         return Ok(Text::new(LineTable::identity(main, &original), &without_comments(&original)));
@@ -55,6 +59,13 @@ pub(crate) fn read(path: &Path, arguments: &[String], sources: &mut Sources) -> 
 pub(crate) fn own(name: &str, text: &str, sources: &mut Sources) -> Text {
     let main = sources.add(name, text);
     Text::new(LineTable::identity(main, text), &without_comments(text))
+}
+
+/// A text in Cimple.
+pub(crate) fn cimple(name: &str, text: &str, sources: &mut Sources) -> Text {
+    let main = sources.add(name, text);
+    let Rewritten { text: rewritten, added } = cimple::rewrite(&without_comments(text));
+    Text::new(LineTable::identity(main, text).with_added(added), &rewritten)
 }
 
 /// The text without its markers `#line 12 "other.c"`, if one of them names a file that is not there: places are then those of the file

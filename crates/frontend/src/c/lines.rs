@@ -61,27 +61,30 @@ pub(crate) struct LineTable {
     text: String,
     names: Vec<String>,
     lines: Vec<Line>,
-    /// What the parsed text has more, in its own offsets: where, how many bytes, and how many before.
-    added: Vec<(usize, usize, usize)>,
+    /// What each rewriting added, the last one first, in offsets of its result: where, how many bytes, and how many before.
+    added: Vec<Vec<(usize, usize, usize)>>,
 }
 
 impl LineTable {
-    /// Takes note of what was added to the text before it was parsed.
+    /// Takes note of what a rewriting added to the text, or to the result of the one before.
     pub(crate) fn with_added(mut self, added: Vec<(usize, usize)>) -> Self {
         let mut shift = 0;
+        let mut list = Vec::with_capacity(added.len());
         for (at, length) in added {
-            self.added.push((at, length, shift));
+            list.push((at, length, shift));
             shift += length;
         }
+        self.added.insert(0, list);
         self
     }
 
     /// The place in the text of a place in what was parsed.
     fn original(&self, offset: usize) -> usize {
-        let before = self.added.partition_point(|(at, _, _)| *at < offset);
-        let Some((at, length, shift)) = before.checked_sub(1).map(|i| self.added[i]) else { return offset };
-        let shift = shift + length.min(offset - at);
-        offset - shift
+        self.added.iter().fold(offset, |offset, added| {
+            let before = added.partition_point(|(at, _, _)| *at < offset);
+            let Some((at, length, shift)) = before.checked_sub(1).map(|i| added[i]) else { return offset };
+            offset - (shift + length.min(offset - at))
+        })
     }
 
     /// A text whose places are those of the file itself.
@@ -175,7 +178,8 @@ impl LineTable {
     /// The end of what stands between `start` and the body at `body`, without blanks.
     pub(crate) fn head_end(&self, start: usize, body: usize) -> usize {
         let head = self.text.get(self.original(start)..self.original(body)).unwrap_or("");
-        start + head.trim_end().len()
+        let blanks = head.len() - head.trim_end().len();
+        body.saturating_sub(blanks).max(start)
     }
 
     /// The place of one byte, or its line.

@@ -4,12 +4,13 @@
 //!
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `task.rs` reads properties and tasks of SV-COMP into options.
-//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files.
+//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files. `cimple.rs`: Cimple as C.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
 //!    are observed.
 //! 5. `lower`: the automata. `models.rs`, `library.c`: functions without a definition.
 
+mod cimple;
 mod ctype;
 mod doubts;
 mod files;
@@ -30,6 +31,7 @@ use std::path::{Path, PathBuf};
 use wherefore_program::{EdgeRef, Program, Scalar, Span};
 
 use crate::diagnostics::LoadError;
+pub use cimple::is_cimple;
 pub use ctype::DataModel;
 use lines::Sources;
 use problem::{Problem, refuse};
@@ -52,6 +54,16 @@ pub enum Property {
     Assertions,
 }
 
+/// What objects with static storage hold that have no initial value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Uninitialised {
+    /// Zero, as in C.
+    #[default]
+    Zero,
+    /// Anything, as in Cimple.
+    Any,
+}
+
 /// How C is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -65,6 +77,8 @@ pub struct Options {
     pub entry: String,
     /// Whether `malloc` and the like may return NULL.
     pub malloc_may_fail: bool,
+    /// What globals without an initial value hold. With a file of Cimple among those of a program, they hold anything.
+    pub globals: Uninitialised,
 }
 
 impl Default for Options {
@@ -75,6 +89,7 @@ impl Default for Options {
             property: Property::default(),
             entry: "main".to_owned(),
             malloc_may_fail: false,
+            globals: Uninitialised::default(),
         }
     }
 }
@@ -136,7 +151,7 @@ pub struct Region {
 /// The stack of the thread that translates: trees of long programs are deep.
 const STACK_SIZE: usize = 1 << 30;
 
-/// Translates C files into one program.
+/// Translates C files into one program. Files named `.cimple` are Cimple.
 ///
 /// ```no_run
 /// use wherefore_frontend::c::{Options, translate};
@@ -151,6 +166,9 @@ pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, Lo
         let mut texts = Vec::new();
         for file in files {
             texts.push(input::read(file, &options.preprocessor, &mut sources)?);
+        }
+        if files.iter().any(|file| is_cimple(file)) {
+            return translate_texts(texts, sources, &cimple::options(options));
         }
         translate_texts(texts, sources, options)
     })
@@ -172,6 +190,25 @@ pub fn translate_text(name: &str, text: &str, options: &Options) -> Result<Trans
         let mut sources = Sources::default();
         let texts = vec![input::own(name, text, &mut sources)];
         translate_texts(texts, sources, options)
+    })
+}
+
+/// Translates a text in Cimple, whatever it is called.
+///
+/// ```
+/// use wherefore_frontend::c::{Options, translate_cimple};
+/// use wherefore_program::TargetChoice;
+///
+/// let text = "int lock; bool error; int main() { if (lock != 0) error = true; }";
+/// let translation = translate_cimple("tiny.cimple", text, &Options::default())?;
+/// assert_eq!(translation.program.targets(&TargetChoice::Default).unwrap().len(), 1);
+/// # Ok::<(), wherefore_frontend::LoadError>(())
+/// ```
+pub fn translate_cimple(name: &str, text: &str, options: &Options) -> Result<Translation, LoadError> {
+    in_thread(|| {
+        let mut sources = Sources::default();
+        let texts = vec![input::cimple(name, text, &mut sources)];
+        translate_texts(texts, sources, &cimple::options(options))
     })
 }
 

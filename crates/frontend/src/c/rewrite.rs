@@ -95,15 +95,21 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
         (earlier, before, previous) = (before, previous, token);
     }
     let blanked = String::from_utf8(out).unwrap_or_else(|_| text.to_owned());
+    insert(&blanked, insertions)
+}
+
+/// A text with words put in at places.
+pub(crate) fn insert<W: AsRef<str>>(original: &str, mut insertions: Vec<(usize, W)>) -> Rewritten {
     insertions.sort_by_key(|(at, _)| *at);
-    let (mut text, mut added, mut done) = (String::with_capacity(blanked.len()), Vec::new(), 0);
+    let (mut text, mut added, mut done) = (String::with_capacity(original.len()), Vec::new(), 0);
     for (at, word) in insertions {
-        text.push_str(&blanked[done..at]);
+        let word = word.as_ref();
+        text.push_str(&original[done..at]);
         added.push((text.len(), word.len()));
         text.push_str(word);
         done = at;
     }
-    text.push_str(&blanked[done..]);
+    text.push_str(&original[done..]);
     Rewritten { text, added }
 }
 
@@ -144,7 +150,7 @@ fn is_plain_word(token: &str) -> bool {
         && !starts_declaration(token)
 }
 
-fn blank(out: &mut [u8], start: usize, end: usize) {
+pub(crate) fn blank(out: &mut [u8], start: usize, end: usize) {
     for byte in &mut out[start..end] {
         if *byte != b'\n' {
             *byte = b' ';
@@ -176,9 +182,10 @@ fn starts_declaration(token: &str) -> bool {
     )
 }
 
-struct Tokens<'a> {
-    text: &'a str,
-    at: usize,
+/// The tokens of a text with their places, one character each unless they are words, numbers or quoted.
+pub(crate) struct Tokens<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) at: usize,
 }
 
 impl<'a> Tokens<'a> {

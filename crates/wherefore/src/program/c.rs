@@ -75,16 +75,23 @@ pub struct Rest {
     pub options: Options,
 }
 
+impl Rest {
+    /// Whether some of it is Cimple, which no compiler knows.
+    pub fn is_cimple(&self) -> bool {
+        self.files.iter().any(|file| c::is_cimple(file))
+    }
+}
+
 impl CArgs {
-    /// Whether a file is C, or a task about C.
+    /// Whether a file is C or Cimple, or a task about C.
     pub fn applies_to(file: &Path) -> bool {
-        c::is_c(file) || file.extension().is_some_and(|extension| extension == "yml")
+        c::is_c(file) || c::is_cimple(file) || file.extension().is_some_and(|extension| extension == "yml")
     }
 
     /// Reads C files, or a task.
     pub fn load(&self, files: &[PathBuf], entry: Option<&str>) -> Result<(Program, Rest), CliError> {
         let (mut options, files) = match files {
-            [task] if !c::is_c(task) => {
+            [task] if !c::is_c(task) && !c::is_cimple(task) => {
                 let task = c::read_task(task)?;
                 (task.options, task.files)
             }
@@ -140,6 +147,9 @@ impl CArgs {
     ) -> Option<Replay> {
         if self.no_replay {
             return None;
+        }
+        if rest.is_cimple() {
+            return Some(Replay::NotReplayed { why: "Cimple is not compiled".to_owned() });
         }
         let feed = |input: &Input| {
             let width = input.ty.width();

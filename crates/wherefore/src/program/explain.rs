@@ -101,7 +101,7 @@ impl ExplainArgs {
         if let Some(file) = &self.witness {
             let question =
                 |message: &str| CliError::Question { file: self.program.name(), message: message.to_owned() };
-            let Some(rest) = &subject.rest else {
+            let Some(rest) = subject.rest.as_ref().filter(|rest| !rest.is_cimple()) else {
                 return Err(question("witnesses are for C programs"));
             };
             match wherefore_report::witness(explanation, &task(rest)) {
@@ -187,8 +187,8 @@ fn reproduce(args: &ProgramArgs, subject: &Subject, explanation: &Explanation) -
     let given: Vec<String> = std::iter::once(&args.file).chain(&args.more).map(|file| quoted(file)).collect();
     let command = format!("wherefore check {}", given.join(" "));
     let is_failure = explanation.verdict == model::Verdict::Unsafe;
-    let harness =
-        (subject.rest.is_some() && is_failure).then(|| format!("{command} --harness failing-test.c"));
+    let is_compiled = subject.rest.as_ref().is_some_and(|rest| !rest.is_cimple());
+    let harness = (is_compiled && is_failure).then(|| format!("{command} --harness failing-test.c"));
     model::Reproduce { command, harness }
 }
 

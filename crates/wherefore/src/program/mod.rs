@@ -30,7 +30,7 @@ use c::{CArgs, Rest};
 /// What all questions to programs have in common.
 #[derive(Args)]
 pub struct ProgramArgs {
-    /// The program: C (.c, .i, or a task .yml), a Boolean program (.bp) or a Remopla file (.rem).
+    /// The program: C (.c, .i, or a task .yml), Cimple (.cimple), a Boolean program (.bp) or a Remopla file (.rem).
     file: PathBuf,
 
     /// Further files of a C program.

@@ -2,6 +2,7 @@
 
 mod boolean;
 mod cegar;
+mod faults;
 mod floor;
 mod loops;
 mod program_shaped;
@@ -12,6 +13,7 @@ mod smt;
 mod table;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
@@ -48,6 +50,14 @@ pub enum Subject {
         #[arg(long)]
         quick: bool,
     },
+    /// Explanations of programs with known faults; `wherefore` must have been built with the same profile.
+    Faults {
+        /// A folder with `faults.csv` [default: the one that WHEREFORE_BENCH names].
+        folder: Option<PathBuf>,
+        /// Seconds for each program.
+        #[arg(long, default_value_t = 60)]
+        timeout: u64,
+    },
     /// One attempt of a benchmark, in a process of its own.
     #[command(hide = true)]
     Attempt { file: PathBuf, way: String },
@@ -64,8 +74,9 @@ pub enum Extent {
     Full,
 }
 
-pub fn run(subject: &Subject) {
+pub fn run(subject: &Subject) -> ExitCode {
     match subject {
+        Subject::Faults { folder, timeout } => return faults::run(folder.as_deref(), *timeout),
         Subject::Pushdown { quick } => {
             let extent = extent(*quick);
             saturation::run(extent);
@@ -78,6 +89,7 @@ pub fn run(subject: &Subject) {
         Subject::Smt { quick } => smt::run(extent(*quick)),
         Subject::Slice { quick } => slice::run(extent(*quick)),
     }
+    ExitCode::SUCCESS
 }
 
 /// The least time of several runs, and the peak of the heap above what was there before, in MB.

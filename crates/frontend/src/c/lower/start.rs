@@ -9,6 +9,7 @@ use super::body::Body;
 use super::place::Place;
 use super::storage::{Frame, Storage};
 use super::{Context, Lower};
+use crate::c::Uninitialised;
 use crate::c::ctype::CType;
 use crate::c::problem::Checked;
 use crate::c::tree::{FunctionId, ObjectId, TermKind};
@@ -65,7 +66,10 @@ impl Lower<'_, '_> {
         let place = self.object(id)?;
         let Some(initial) = &object.initial else {
             if object.defined {
-                return self.zero_static(&place, span);
+                return match self.cx.options.globals {
+                    Uninitialised::Zero => self.zero_static(&place, span),
+                    Uninitialised::Any => self.havoc_static(&place, span),
+                };
             }
             let text = format!("`{}` is declared but not defined: it starts with any value", object.name);
             self.cx.assume(text, Some(span));
