@@ -343,7 +343,8 @@ proptest! {
             read(language, &mutate(text, words, &changes));
         }
         let texts = cimple_corpus();
-        read_cimple(&mutate(which.get(&texts), CIMPLE, &changes));
+        let text: &String = which.get(&texts);
+        read_cimple(&mutate(text, CIMPLE, &changes));
     }
 }
 
