@@ -128,36 +128,51 @@ impl Condition {
 
 /// Literals that hold in a model and imply that a truth value is what it is there. A value that was computed earlier in the run is taken apart so.
 fn implicant(terms: &mut Terms, term: Term, model: &Model, found: &mut Vec<Term>) {
+    let mut seen = FxHashSet::default();
+    take_apart(terms, term, model, &mut seen, found);
+}
+
+/// The same without what has been taken apart before.
+fn take_apart(
+    terms: &mut Terms,
+    term: Term,
+    model: &Model,
+    seen: &mut FxHashSet<Term>,
+    found: &mut Vec<Term>,
+) {
+    if !seen.insert(term) {
+        return;
+    }
     let holds = terms.holds(term, model);
     match terms.kind(term).clone() {
         Kind::Constant(_) => {}
-        Kind::Not(inner) => implicant(terms, inner, model, found),
+        Kind::Not(inner) => take_apart(terms, inner, model, seen, found),
         Kind::And(parts) | Kind::Or(parts) => {
             // One part decides a conjunction that does not hold, and a disjunction that does.
             let decisive = matches!(terms.kind(term), Kind::Or(_));
             if holds == decisive {
                 let part = parts.iter().copied().find(|part| terms.holds(*part, model) == decisive);
-                implicant(terms, part.expect("some part decides"), model, found);
+                take_apart(terms, part.expect("some part decides"), model, seen, found);
             } else {
-                parts.iter().for_each(|part| implicant(terms, *part, model, found));
+                parts.iter().for_each(|part| take_apart(terms, *part, model, seen, found));
             }
         }
         Kind::Ite(condition, then, otherwise) => {
-            implicant(terms, condition, model, found);
+            take_apart(terms, condition, model, seen, found);
             let chosen = if terms.holds(condition, model) { then } else { otherwise };
-            implicant(terms, chosen, model, found);
+            take_apart(terms, chosen, model, seen, found);
         }
         Kind::Eq(a, b) if terms.sort(a) == Sort::Bool => {
-            implicant(terms, a, model, found);
-            implicant(terms, b, model, found);
+            take_apart(terms, a, model, seen, found);
+            take_apart(terms, b, model, seen, found);
         }
         _ => match choice_inside(terms, term) {
             Some(choice) => {
                 let Some((condition, then, otherwise)) = parts_of_choice(terms, choice) else { return };
-                implicant(terms, condition, model, found);
+                take_apart(terms, condition, model, seen, found);
                 let chosen = if terms.holds(condition, model) { then } else { otherwise };
                 let decided = terms.substitute(term, &std::iter::once((choice, chosen)).collect());
-                implicant(terms, decided, model, found);
+                take_apart(terms, decided, model, seen, found);
             }
             None => found.push(if holds { term } else { terms.not(term) }),
         },

@@ -313,15 +313,15 @@ fn test(parts: Parts, name: &str, cases: u32) {
 
 #[test]
 fn assumptions_and_conditions_of_random_programs_lead_to_failure() {
-    test(Parts::Plain, "plain", 60);
+    test(Parts::Plain, "plain", 30);
 }
 
 #[test]
 fn assumptions_and_conditions_hold_with_arrays() {
-    test(Parts::Array, "array", 40);
+    test(Parts::Array, "array", 20);
 }
 
 #[test]
 fn assumptions_and_conditions_hold_with_free_choices() {
-    test(Parts::Choices, "choices", 40);
+    test(Parts::Choices, "choices", 20);
 }
