@@ -17,6 +17,9 @@ use crate::focus::{Role, Sequence};
 use crate::free_choices::is_temporary;
 use crate::source_syntax::{Order, Writer, as_written};
 
+/// What the solver may spend on whether one constraint follows from others.
+const MOST_CONFLICTS: u64 = 2_000;
+
 /// A constraint on unknowns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
@@ -252,8 +255,9 @@ impl<'p> Formulas<'p> {
         }
         let mut asked = known.to_vec();
         asked.push(terms.not(conclusion));
-        // The solver has no assertions: everything is asked under assumptions.
-        matches!(self.solver.check(terms, &asked, &self.budget), Outcome::Unsat(_))
+        // The solver has no assertions: everything is asked under assumptions. A question that is hard is not worth its answer.
+        let budget = Budget { conflicts: Some(MOST_CONFLICTS), ..self.budget.clone() };
+        matches!(self.solver.check(terms, &asked, &budget), Outcome::Unsat(_))
     }
 }
 

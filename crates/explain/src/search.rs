@@ -47,7 +47,12 @@ impl Explained<'_> {
         self.sequence.items.iter().map(number).collect()
     }
 
-    /// What it assumes, and the negations.
+    /// What it assumes, as it is told.
+    fn says(&self) -> Vec<&String> {
+        self.way.iter().flat_map(|way| &way.assumptions).map(|constraint| &constraint.says).collect()
+    }
+
+    /// What it assumes, as conditions first demanded it, and the negations.
     pub fn keys(&self) -> Vec<(String, String)> {
         let assumed = self.way.iter().flat_map(|way| &way.assumptions);
         assumed.map(|constraint| constraint.key.clone()).collect()
@@ -122,7 +127,7 @@ impl<'p> Search<'p> {
             let run = self.runs.len();
             let explained = Explained { run, sequence: sequence.clone(), way, formulas: formulas.clone() };
             let same = |other: &Explained<'_>| {
-                other.statements() == explained.statements() && other.keys() == explained.keys()
+                other.statements() == explained.statements() && other.says() == explained.says()
             };
             if !self.found.iter().any(|other| same(other) || repeats(other, &explained)) {
                 self.found.push(explained);
@@ -144,10 +149,7 @@ impl<'p> Search<'p> {
 /// Whether a sequence says no more than another: it has the same statements and more between them, and assumes as much or more.
 fn repeats(short: &Explained<'_>, long: &Explained<'_>) -> bool {
     let mut statements = long.statements().into_iter();
-    let says = |of: &Explained<'_>| -> Vec<String> {
-        of.way.iter().flat_map(|way| &way.assumptions).map(|constraint| constraint.says.clone()).collect()
-    };
-    let (assumed, known) = (says(long), says(short));
+    let (assumed, known) = (long.says(), short.says());
     short.way.is_some()
         && known.iter().all(|key| assumed.contains(key))
         && short.statements().iter().all(|statement| statements.any(|other| other == *statement))
