@@ -6,7 +6,7 @@
 //! 3. Where: `cover.rs` (failing runs through all locations), `stores.rs` (conditions at locations), `steps.rs` (runs in the words of the source).
 //! 4. Why and when: [`focus`] (sequences), `free_choices.rs`, `conditions.rs`, [`assumptions`], `source_syntax.rs`; `search.rs` looks for more
 //!    ways to fail.
-//! 5. Likely fault: [`rank`], [`reduce`], [`neighbourhood`], `repair.rs` over `variant.rs`, `suspicion.rs`.
+//! 5. Likely fault: [`rank`], [`reduce`], [`neighbourhood`], `sharpen.rs` by `repair.rs` over `variant.rs`, `suspicion.rs`.
 //!
 //! *Invariant:* what is outside a projection is on no failing run; what is confirmed is on one that was found; a sequence that is called
 //! feasible can be executed.
@@ -23,6 +23,7 @@ pub mod rank;
 pub mod reduce;
 mod repair;
 mod search;
+mod sharpen;
 mod source_syntax;
 mod steps;
 mod stores;
