@@ -68,7 +68,7 @@ pub fn solve<S: Semiring, M: Merge<S>>(
     let wanted = match method {
         Method::Worklist => false,
         Method::PathExpressions => true,
-        Method::Auto => tall && (direction == Direction::Post || has_many_loops(system)),
+        Method::Auto => tall && has_many_loops(system),
     };
     if !wanted || !applicable {
         let order = if method == Method::Auto && tall { Order::Priority } else { options.order };
