@@ -380,7 +380,7 @@ impl Subject<'_> {
                 let node = Node { procedure: *id, location };
                 Point {
                     line: line(self.program, node),
-                    kind: kind_name(body.location(location).kind).to_owned(),
+                    kind: body.location(location).kind.name().to_owned(),
                     inside: inside.contains(&node),
                 }
             };
@@ -397,21 +397,6 @@ impl Subject<'_> {
             }
         };
         shown.iter().map(describe).collect()
-    }
-}
-
-fn kind_name(kind: LocationKind) -> &'static str {
-    match kind {
-        LocationKind::Statement => "statement",
-        LocationKind::Branch => "branch",
-        LocationKind::Assert => "assert",
-        LocationKind::Call => "call",
-        LocationKind::Return => "return",
-        LocationKind::End => "end",
-        LocationKind::Goto => "goto",
-        LocationKind::Label => "label",
-        LocationKind::Error => "error",
-        LocationKind::Exit => "exit",
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::print::kind_name;
 use crate::program::{LocationKind, Program};
 
 impl Program {
@@ -15,7 +14,7 @@ impl Program {
                 let location = procedure.location(at);
                 let mut text = match location.kind {
                     LocationKind::Exit => "exit".to_owned(),
-                    kind => format!("{}: line {}", kind_name(kind), self.position(location.span).line),
+                    kind => format!("{}: line {}", kind.name(), self.position(location.span).line),
                 };
                 for label in &location.labels {
                     let _ = write!(text, "\n{label}:");

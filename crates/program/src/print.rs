@@ -49,7 +49,7 @@ impl Program {
             let location = procedure.location(at);
             let labels: String = location.labels.iter().map(|label| format!(" {label}:")).collect();
             let place = self.position(location.span);
-            let _ = writeln!(out, "  {}  line {}, {}{labels}", at.0, place.line, kind_name(location.kind));
+            let _ = writeln!(out, "  {}  line {}, {}{labels}", at.0, place.line, location.kind.name());
             for (_, edge) in procedure.edges_from(at) {
                 let to = if edge.to == procedure.exit { String::new() } else { format!(" -> {}", edge.to.0) };
                 let _ = writeln!(out, "      {}{to}", self.describe(id, edge));
@@ -122,18 +122,21 @@ impl Program {
     }
 }
 
-pub(crate) fn kind_name(kind: LocationKind) -> &'static str {
-    match kind {
-        LocationKind::Statement => "statement",
-        LocationKind::Branch => "branch",
-        LocationKind::Assert => "assert",
-        LocationKind::Call => "call",
-        LocationKind::Return => "return",
-        LocationKind::End => "end",
-        LocationKind::Goto => "goto",
-        LocationKind::Label => "label",
-        LocationKind::Error => "error",
-        LocationKind::Exit => "exit",
+impl LocationKind {
+    /// The kind in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            LocationKind::Statement => "statement",
+            LocationKind::Branch => "branch",
+            LocationKind::Assert => "assert",
+            LocationKind::Call => "call",
+            LocationKind::Return => "return",
+            LocationKind::End => "end",
+            LocationKind::Goto => "goto",
+            LocationKind::Label => "label",
+            LocationKind::Error => "error",
+            LocationKind::Exit => "exit",
+        }
     }
 }
 
