@@ -6,11 +6,12 @@
 //!
 //! # Reading order
 //! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver; `sharpen`: where they are too coarse. 4. `path`:
-//!    counterexamples. 5. `certificate`: the check of proofs.
+//!    counterexamples; `before`: their formulas. 5. `certificate`: the check of proofs.
 //! 6. [`project`]: the error projection. `layers`: shortest abstract runs through a node; `beyond`: what follows a cut; `conditions`: under which
 //!    conditions it fails.
 
 mod abstraction;
+mod before;
 mod beyond;
 mod blocks;
 mod certificate;

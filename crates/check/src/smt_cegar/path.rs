@@ -1,20 +1,17 @@
 //! An abstract counterexample: can it be run, and if not, why not.
 //!
 //! \[Kie05\] §4.3.4 and §6.4, with satisfiability in place of decision diagrams. The formula of the path is satisfiable exactly if it can
-//! be run. If not, only the conditions in an unsatisfiable core matter. From the end of the path backwards, each formula is
-//! copied over a block where that is allowed (*assume skip*), else read before the block by substitution, under the conditions of the
-//! core. A value from outside is replaced by those values of it that matter.
+//! be run. If not, only the conditions in an unsatisfiable core matter. From the end of the path backwards, `before` gives the formula
+//! of each node; what it is made of is tracked there.
 
 use rustc_hash::FxHashMap;
 use wherefore_smt::{
-    BitBlaster, Budget, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms, Value, minimise_core,
+    BitBlaster, Budget, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms, minimise_core,
 };
 
+use super::before::Spurious;
 use super::blocks::{Block, Blocks, NodeId, conjuncts};
 use crate::symbolic::{Machine, Store};
-
-/// Values of an input that are tried before giving up on it.
-const MOST_INSTANCES: usize = 12;
 
 /// Whether a path can be run.
 pub(super) enum Feasibility {
@@ -72,9 +69,28 @@ impl Path<'_> {
         };
         let relevant: Vec<usize> =
             guards.iter().filter(|(_, guard)| core.contains(guard)).map(|(step, _)| *step).collect();
-        let interpolants =
-            Interpolation { path: self, guards: &guards, values: &values, relevant: &relevant, budget };
-        Ok(Feasibility::Spurious(interpolants.run(terms, &mut solver)?))
+        let spurious = Spurious { guards: &guards, values: &values, relevant: &relevant, budget };
+        Ok(Feasibility::Spurious(self.interpolants(terms, &mut solver, &spurious)?))
+    }
+
+    /// From the end backwards, predicates for each node that show why the path cannot be run.
+    fn interpolants(
+        &self,
+        terms: &mut Terms,
+        solver: &mut BitBlaster,
+        spurious: &Spurious<'_>,
+    ) -> Result<Vec<(NodeId, Vec<Term>)>, Reason> {
+        let mut found = Vec::new();
+        let mut formula = Terms::FALSE;
+        for step in (0..self.path.len()).rev() {
+            let block = self.block(step);
+            formula = spurious.before(terms, solver, step, block, formula)?;
+            if formula == Terms::TRUE {
+                break;
+            }
+            found.push((block.from, atoms(terms, formula)));
+        }
+        Ok(found)
     }
 
     /// The values of all variables of a store, by the terms that predicates name them with.
@@ -90,174 +106,6 @@ impl Path<'_> {
 
 fn few(budget: &Budget) -> Budget {
     Budget { conflicts: Some(2_000), ..budget.clone() }
-}
-
-struct Interpolation<'i, 'p> {
-    path: &'i Path<'p>,
-    guards: &'i [(usize, Term)],
-    values: &'i [FxHashMap<Term, Term>],
-    relevant: &'i [usize],
-    budget: &'i Budget,
-}
-
-impl Interpolation<'_, '_> {
-    fn run(&self, terms: &mut Terms, solver: &mut BitBlaster) -> Result<Vec<(NodeId, Vec<Term>)>, Reason> {
-        let mut found = Vec::new();
-        let mut formula = Terms::FALSE;
-        for step in (0..self.path.path.len()).rev() {
-            let block = self.path.block(step);
-            formula = self.before(terms, solver, step, block, formula)?;
-            if formula == Terms::TRUE {
-                break;
-            }
-            found.push((block.from, atoms(terms, formula)));
-        }
-        Ok(found)
-    }
-
-    /// A formula that holds before a block on this path, and leads to `after` behind it.
-    fn before(
-        &self,
-        terms: &mut Terms,
-        solver: &mut BitBlaster,
-        step: usize,
-        block: &Block,
-        after: Term,
-    ) -> Result<Term, Reason> {
-        let read = block.before(terms, after);
-        let guard = terms.all(&block.guards);
-        let follows = terms.implies(guard, read);
-        if follows == Terms::TRUE || self.valid(terms, solver, follows)? {
-            return Ok(Terms::TRUE);
-        }
-        // Skip: the same formula before the block.
-        if after != Terms::FALSE && read != after {
-            let kept = terms.implies(after, follows);
-            if self.valid(terms, solver, kept)? && self.holds_at(terms, solver, step, after)? {
-                return Ok(after);
-            }
-        }
-        // Only the guards in the core, if they are enough.
-        let mut needed = read;
-        if self.relevant.contains(&step) {
-            let needed_guards = self.guards_for(terms, solver, step, block, read)?;
-            let guard = terms.all(&needed_guards);
-            needed = terms.implies(guard, read);
-        } else if !self.holds_at(terms, solver, step, read)? {
-            needed = follows;
-        }
-        self.without_inputs(terms, solver, block, needed)
-    }
-
-    /// The guards of a block that are needed for the formula to hold at the step.
-    fn guards_for(
-        &self,
-        terms: &mut Terms,
-        solver: &mut BitBlaster,
-        step: usize,
-        block: &Block,
-        read: Term,
-    ) -> Result<Vec<Term>, Reason> {
-        let mut kept = block.guards.clone();
-        let mut at = 0;
-        while at < kept.len() && kept.len() <= 12 {
-            let mut fewer = kept.clone();
-            fewer.remove(at);
-            let guard = terms.all(&fewer);
-            let formula = terms.implies(guard, read);
-            if self.holds_at(terms, solver, step, formula)? {
-                kept = fewer;
-            } else {
-                at += 1;
-            }
-        }
-        Ok(kept)
-    }
-
-    /// Whether a formula always holds.
-    fn valid(&self, terms: &mut Terms, solver: &mut BitBlaster, formula: Term) -> Result<bool, Reason> {
-        let not = terms.not(formula);
-        match solver.check(terms, &[not], self.budget) {
-            Outcome::Unsat(_) => Ok(true),
-            Outcome::Sat(_) => Ok(false),
-            Outcome::Unknown(reason) => Err(reason),
-        }
-    }
-
-    /// Whether a formula holds when the path has come to a step.
-    fn holds_at(
-        &self,
-        terms: &mut Terms,
-        solver: &mut BitBlaster,
-        step: usize,
-        formula: Term,
-    ) -> Result<bool, Reason> {
-        let here = terms.substitute(formula, &self.values[step]);
-        let not = terms.not(here);
-        let mut assumptions: Vec<Term> =
-            self.guards.iter().filter(|(of, _)| *of < step || step == 0).map(|(_, guard)| *guard).collect();
-        if step == 0 {
-            assumptions.truncate(1);
-        }
-        assumptions.push(not);
-        let whole = terms.all(&assumptions);
-        match solver.check(terms, &[whole], self.budget) {
-            Outcome::Unsat(_) => Ok(true),
-            Outcome::Sat(_) => Ok(false),
-            Outcome::Unknown(reason) => Err(reason),
-        }
-    }
-
-    /// The formula for all values of the block's inputs: enough instances of it to imply it.
-    fn without_inputs(
-        &self,
-        terms: &mut Terms,
-        solver: &mut BitBlaster,
-        block: &Block,
-        formula: Term,
-    ) -> Result<Term, Reason> {
-        let variables = terms.variables(formula);
-        let inputs: Vec<Term> =
-            block.inputs.iter().copied().filter(|input| variables.contains(input)).collect();
-        if inputs.is_empty() {
-            return Ok(formula);
-        }
-        let mut instances = Terms::TRUE;
-        for _ in 0..MOST_INSTANCES {
-            let not = terms.not(formula);
-            match solver.check(terms, &[instances, not], self.budget) {
-                Outcome::Unsat(_) => return Ok(instances),
-                Outcome::Unknown(reason) => return Err(reason),
-                Outcome::Sat(model) => {
-                    let mut map = FxHashMap::default();
-                    for input in &inputs {
-                        let value = constant(terms, *input, &model);
-                        map.insert(*input, value);
-                    }
-                    let instance = terms.substitute(formula, &map);
-                    instances = terms.and(instances, instance);
-                }
-            }
-        }
-        Ok(instances)
-    }
-}
-
-fn constant(terms: &mut Terms, variable: Term, model: &Model) -> Term {
-    match (terms.sort(variable), terms.evaluate(variable, model)) {
-        (Sort::Bool, value) => terms.bool(value.bits() == Some(1)),
-        (Sort::Bits(width), value) => terms.bits(value.bits().unwrap_or(0), width),
-        (Sort::Array { index, element }, Value::Array { default, entries }) => {
-            let default = terms.bits(default, element);
-            let mut array = terms.const_array(index, default);
-            for (at, value) in entries {
-                let (at, value) = (terms.bits(at, index), terms.bits(value, element));
-                array = terms.store(array, at, value);
-            }
-            array
-        }
-        (Sort::Array { .. }, Value::Bits(_)) => variable,
-    }
 }
 
 /// The conditions that a formula is made of.
