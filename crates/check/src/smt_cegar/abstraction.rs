@@ -42,7 +42,31 @@ impl Relations {
         terms: &mut Terms,
         bits: &BddRelations,
         block: &Block,
+        tracked: (&[Tracked], &[Tracked]),
+        budget: &Budget,
+    ) -> Result<Predicate, Reason> {
+        self.relation(terms, bits, block, tracked, false, budget)
+    }
+
+    /// The same where what is known before the block comes from two sides that have not met yet, so that it may contradict itself.
+    pub fn of_meeting(
+        &mut self,
+        terms: &mut Terms,
+        bits: &BddRelations,
+        block: &Block,
+        tracked: (&[Tracked], &[Tracked]),
+        budget: &Budget,
+    ) -> Result<Predicate, Reason> {
+        self.relation(terms, bits, block, tracked, true, budget)
+    }
+
+    fn relation(
+        &mut self,
+        terms: &mut Terms,
+        bits: &BddRelations,
+        block: &Block,
         (before, after): (&[Tracked], &[Tracked]),
+        meeting: bool,
         budget: &Budget,
     ) -> Result<Predicate, Reason> {
         let mut relation = bits.constant(true);
@@ -66,7 +90,7 @@ impl Relations {
             };
             relation = bits.and(&relation, &bits.equiv(&next, &value));
         }
-        for group in self.groups(terms, block, before, &open) {
+        for group in self.groups(terms, block, before, &open, meeting) {
             let part = self.enumerate(terms, bits, &group, budget)?;
             relation = bits.and(&relation, &part);
         }
@@ -74,7 +98,14 @@ impl Relations {
     }
 
     /// Conditions and truth values that share variables, directly or by others.
-    fn groups(&self, terms: &Terms, block: &Block, before: &[Tracked], open: &[Bit]) -> Vec<Group> {
+    fn groups(
+        &self,
+        terms: &Terms,
+        block: &Block,
+        before: &[Tracked],
+        open: &[Bit],
+        meeting: bool,
+    ) -> Vec<Group> {
         let mut items: Vec<(Vec<Term>, Item)> = Vec::new();
         for guard in &block.guards {
             items.push((terms.variables(*guard), Item::Guard(*guard)));
@@ -104,7 +135,7 @@ impl Relations {
         }
         let mut groups: Vec<Group> = groups.into_values().collect();
         // Truth values before the block alone are related by what came before.
-        groups.retain(|group| !group.guards.is_empty() || group.bits.iter().any(|bit| bit.after));
+        groups.retain(|group| meeting || !group.guards.is_empty() || group.bits.iter().any(|bit| bit.after));
         groups.sort_by_key(|group| {
             (group.guards.first().copied(), group.bits.first().map(|bit| (bit.after, bit.index)))
         });

@@ -19,6 +19,8 @@ pub(crate) struct Spurious<'i> {
     pub values: &'i [FxHashMap<Term, Term>],
     /// Steps with a condition in the unsatisfiable core.
     pub relevant: &'i [usize],
+    /// The values of variables that are the same at every step.
+    pub fixed: FxHashMap<Term, Term>,
     pub budget: &'i Budget,
 }
 
@@ -93,7 +95,7 @@ impl Spurious<'_> {
     }
 
     /// Whether a formula holds when the path has come to a step.
-    fn holds_at(
+    pub fn holds_at(
         &self,
         terms: &mut Terms,
         solver: &mut BitBlaster,
@@ -101,6 +103,7 @@ impl Spurious<'_> {
         formula: Term,
     ) -> Result<bool, Reason> {
         let here = terms.substitute(formula, &self.values[step]);
+        let here = terms.substitute(here, &self.fixed);
         let not = terms.not(here);
         let mut assumptions: Vec<Term> =
             self.guards.iter().filter(|(of, _)| *of < step || step == 0).map(|(_, guard)| *guard).collect();
@@ -150,7 +153,8 @@ impl Spurious<'_> {
     }
 }
 
-fn constant(terms: &mut Terms, variable: Term, model: &Model) -> Term {
+/// The value of a variable in a model, as a term.
+pub(super) fn constant(terms: &mut Terms, variable: Term, model: &Model) -> Term {
     match (terms.sort(variable), terms.evaluate(variable, model)) {
         (Sort::Bool, value) => terms.bool(value.bits() == Some(1)),
         (Sort::Bits(width), value) => terms.bits(value.bits().unwrap_or(0), width),

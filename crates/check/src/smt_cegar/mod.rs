@@ -18,6 +18,7 @@ mod certificate;
 mod conditions;
 mod layers;
 mod path;
+mod procedures;
 mod projection;
 mod proof;
 mod sharpen;
@@ -109,7 +110,8 @@ pub fn check(
 ) -> Answer {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
-        match thread.spawn_scoped(scope, || search(program, targets, limits, progress)) {
+        let search = if procedures::is_recursive(program) { procedures::check } else { search };
+        match thread.spawn_scoped(scope, move || search(program, targets, limits, progress)) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => Answer::unknown(StopReason::Memory),
         }

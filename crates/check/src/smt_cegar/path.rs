@@ -62,14 +62,16 @@ impl Path<'_> {
             Outcome::Unknown(reason) => return Err(reason),
             Outcome::Unsat(_) => {}
         }
-        let core = match solver.check(terms, &all, &few(budget)) {
-            Outcome::Unsat(core) => minimise_core(&mut solver, terms, &core, &few(budget)),
-            // All of them, if the solver does not soon say which.
-            _ => all,
-        };
+        let core = core_of(terms, &mut solver, all, budget);
         let relevant: Vec<usize> =
             guards.iter().filter(|(_, guard)| core.contains(guard)).map(|(step, _)| *step).collect();
-        let spurious = Spurious { guards: &guards, values: &values, relevant: &relevant, budget };
+        let spurious = Spurious {
+            guards: &guards,
+            values: &values,
+            relevant: &relevant,
+            fixed: FxHashMap::default(),
+            budget,
+        };
         Ok(Feasibility::Spurious(self.interpolants(terms, &mut solver, &spurious)?))
     }
 
@@ -104,12 +106,23 @@ impl Path<'_> {
     }
 }
 
-fn few(budget: &Budget) -> Budget {
-    Budget { conflicts: Some(2_000), ..budget.clone() }
+/// A small part of some conditions that cannot hold together which cannot either.
+pub(super) fn core_of(
+    terms: &mut Terms,
+    solver: &mut BitBlaster,
+    conditions: Vec<Term>,
+    budget: &Budget,
+) -> Vec<Term> {
+    let few = Budget { conflicts: Some(2_000), ..budget.clone() };
+    match solver.check(terms, &conditions, &few) {
+        Outcome::Unsat(core) => minimise_core(solver, terms, &core, &few),
+        // All of them, if the solver does not soon say which.
+        _ => conditions,
+    }
 }
 
 /// The conditions that a formula is made of.
-fn atoms(terms: &Terms, formula: Term) -> Vec<Term> {
+pub(super) fn atoms(terms: &Terms, formula: Term) -> Vec<Term> {
     let mut atoms = Vec::new();
     let mut open = vec![formula];
     let mut seen = rustc_hash::FxHashSet::default();

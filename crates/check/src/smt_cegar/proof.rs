@@ -19,8 +19,8 @@ use crate::symbolic::flat::{Flat, Move};
 
 /// A proof under examination.
 pub(super) struct Proof<'p, 'a> {
-    terms: &'p mut Terms,
-    flat: &'p Flat<'a>,
+    pub(super) terms: &'p mut Terms,
+    pub(super) flat: &'p Flat<'a>,
     /// The terms that invariants name variables with, by the numbers of the variables.
     names: FxHashMap<u32, Term>,
     /// What always holds, where something is said.
@@ -33,9 +33,9 @@ pub(super) struct Proof<'p, 'a> {
 
 /// Where an expression is read: the procedure, and the number of its first variable.
 #[derive(Clone, Copy)]
-struct Scope {
-    procedure: ProcedureId,
-    first: u32,
+pub(super) struct Scope {
+    pub procedure: ProcedureId,
+    pub first: u32,
 }
 
 impl<'p, 'a> Proof<'p, 'a> {
@@ -69,6 +69,11 @@ impl<'p, 'a> Proof<'p, 'a> {
                 obligations.push(self.terms.implies(holds, needed));
             }
         }
+        self.discharge(obligations, budget)
+    }
+
+    /// Whether all obligations always hold.
+    pub(super) fn discharge(&mut self, obligations: Vec<Term>, budget: &Budget) -> Checked {
         let mut solver = BitBlaster::new();
         for obligation in obligations {
             let broken = self.terms.not(obligation);
@@ -83,17 +88,8 @@ impl<'p, 'a> Proof<'p, 'a> {
 
     /// What must hold so that the first invariant does: the invariant with initial values.
     fn at_start(&mut self) -> Term {
-        let program = self.flat.program;
-        let scope = Scope { procedure: program.entry, first: self.flat.frames[0].first };
-        let mut changes = FxHashMap::default();
-        let globals = program.globals.iter().zip(0..);
-        let locals = program.procedure(program.entry).variables.iter().zip(scope.first..);
-        let mut possible = Terms::TRUE;
-        for (variable, number) in globals.chain(locals) {
-            let (value, fits) = self.initial(variable);
-            possible = self.terms.and(possible, fits);
-            changes.insert(self.name(number, &variable.ty), value);
-        }
+        let first = self.flat.frames[0].first;
+        let (changes, possible) = self.initial_values(first);
         // A start that is not a node leads to one.
         let needed = match self.invariants.get(&self.flat.start) {
             Some(holds) => *holds,
@@ -103,8 +99,25 @@ impl<'p, 'a> Proof<'p, 'a> {
         self.terms.implies(possible, needed)
     }
 
+    /// The values at the start, by the names of what has them, and the condition on them. The number is that of the first variable of the
+    /// outermost procedure.
+    pub(super) fn initial_values(&mut self, first: u32) -> (FxHashMap<Term, Term>, Term) {
+        let program = self.flat.program;
+        let scope = Scope { procedure: program.entry, first };
+        let mut changes = FxHashMap::default();
+        let globals = program.globals.iter().zip(0..);
+        let locals = program.procedure(program.entry).variables.iter().zip(scope.first..);
+        let mut possible = Terms::TRUE;
+        for (variable, number) in globals.chain(locals) {
+            let (value, fits) = self.initial(variable);
+            possible = self.terms.and(possible, fits);
+            changes.insert(self.name(number, &variable.ty), value);
+        }
+        (changes, possible)
+    }
+
     /// What must hold before an edge so that the invariant of the next node holds when the run gets there. None if there is no next node.
-    fn before_way(&mut self, edge: u32) -> Option<Term> {
+    pub(super) fn before_way(&mut self, edge: u32) -> Option<Term> {
         let mut way = vec![edge];
         let mut at = self.flat.edges[edge as usize].to;
         while !self.invariants.contains_key(&at) {
@@ -157,20 +170,36 @@ impl<'p, 'a> Proof<'p, 'a> {
                 let caller = &self.flat.frames[caller as usize];
                 let outer = Scope { procedure: caller.procedure, first: caller.first };
                 let mut possible = Terms::TRUE;
-                let mut needed = after;
-                // Indices of a result are read when those before it are written, so the last comes first.
-                for (value, target) in values.iter().zip(&call.results).rev() {
+                let mut results = Vec::new();
+                for value in values {
                     let (value, fits) = self.value(scope, value);
                     possible = self.terms.and(possible, fits);
-                    let Some(target) = target else { continue };
-                    let ty = program.variable(outer.procedure, target.variable).ty.element();
-                    let value = self.fitted(value, ty);
-                    needed = self.before_writes(outer, std::slice::from_ref(target), &[value], needed);
+                    results.push(value);
                 }
+                let needed = self.before_results(outer, call, &results, after);
                 self.terms.implies(possible, needed)
             }
             _ => after,
         }
+    }
+
+    /// What must hold before the results of a call are written.
+    pub(super) fn before_results(
+        &mut self,
+        outer: Scope,
+        call: &Call,
+        results: &[Term],
+        after: Term,
+    ) -> Term {
+        let mut needed = after;
+        // Indices of a result are read when those before it are written, so the last comes first.
+        for (value, target) in results.iter().zip(&call.results).rev() {
+            let Some(target) = target else { continue };
+            let ty = self.flat.program.variable(outer.procedure, target.variable).ty.element();
+            let value = self.fitted(*value, ty);
+            needed = self.before_writes(outer, std::slice::from_ref(target), &[value], needed);
+        }
+        needed
     }
 
     fn before_assignment(&mut self, scope: Scope, assignment: &Assignment, after: Term) -> Term {
@@ -232,14 +261,25 @@ impl<'p, 'a> Proof<'p, 'a> {
         (changes, possible)
     }
 
-    /// A call: its assignment, and the parameters, which may see it.
     fn before_call(&mut self, scope: Scope, call: &Call, callee: u32, after: Term) -> Term {
-        let program = self.flat.program;
         let callee = &self.flat.frames[callee as usize];
         let (procedure, first) = (callee.procedure, callee.first);
-        let (mut changes, mut possible) = self.assigned(scope, &call.assignment);
+        let (mut changes, values, possible) = self.called(scope, call);
+        let variables = &self.flat.program.procedure(procedure).variables;
+        for ((variable, number), value) in variables.iter().zip(first..).zip(values) {
+            changes.insert(self.name(number, &variable.ty), value);
+        }
+        let needed = self.terms.substitute(after, &changes);
+        self.terms.implies(possible, needed)
+    }
+
+    /// A call: the changes of its assignment, the values of the callee's variables, which may see them, and the condition that it can be made.
+    pub(super) fn called(&mut self, scope: Scope, call: &Call) -> (FxHashMap<Term, Term>, Vec<Term>, Term) {
+        let program = self.flat.program;
+        let (changes, mut possible) = self.assigned(scope, &call.assignment);
         self.next = changes.clone();
-        for (i, variable) in program.procedure(procedure).variables.iter().enumerate() {
+        let mut values = Vec::new();
+        for (i, variable) in program.procedure(call.callee).variables.iter().enumerate() {
             let (value, fits) = match call.arguments.get(i) {
                 Some(Argument::Value(value)) => self.value(scope, value),
                 Some(Argument::Copy(array, when)) => {
@@ -251,11 +291,10 @@ impl<'p, 'a> Proof<'p, 'a> {
                 None => self.initial(variable),
             };
             possible = self.terms.and(possible, fits);
-            changes.insert(self.name(first + i as u32, &variable.ty), value);
+            values.push(value);
         }
         self.next = FxHashMap::default();
-        let needed = self.terms.substitute(after, &changes);
-        self.terms.implies(possible, needed)
+        (changes, values, possible)
     }
 
     /// What a variable holds now, or after the assignment at hand.
@@ -275,7 +314,7 @@ impl<'p, 'a> Proof<'p, 'a> {
         name
     }
 
-    fn unknown(&mut self, sort: Sort) -> Term {
+    pub(super) fn unknown(&mut self, sort: Sort) -> Term {
         self.fresh += 1;
         self.terms.variable(&format!("proof input {}", self.fresh), sort)
     }
@@ -352,7 +391,7 @@ impl<'p, 'a> Proof<'p, 'a> {
     }
 
     /// The value of an expression, and the condition that it has one.
-    fn value(&mut self, scope: Scope, expr: &Expr) -> (Term, Term) {
+    pub(super) fn value(&mut self, scope: Scope, expr: &Expr) -> (Term, Term) {
         match &expr.kind {
             ExprKind::Constant(value) => (self.constant(*value, expr.ty), Terms::TRUE),
             ExprKind::Choice { below } => {

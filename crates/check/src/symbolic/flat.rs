@@ -93,6 +93,17 @@ impl<'a> Flat<'a> {
         flat
     }
 
+    /// A frame that stands for all calls of a procedure: nobody called it, and it does not return.
+    pub fn template(&mut self, procedure: ProcedureId) -> u32 {
+        self.frame(procedure, None)
+    }
+
+    /// The edge of a frame that is one of the program, if it is there.
+    pub fn edge_in(&self, frame: u32, edge: EdgeRef) -> Option<u32> {
+        let from = self.place(frame, self.program.edge(edge).from);
+        self.out[from as usize].iter().copied().find(|id| self.edges[*id as usize].edge == edge)
+    }
+
     /// Inlines all calls, recursive ones so many times; `None` if there are more than `most` places.
     pub fn inlined(program: &'a Program, targets: &[ErrorSite], depth: usize, most: usize) -> Option<Self> {
         let mut flat = Self::new(program, targets);

@@ -155,23 +155,56 @@ impl<'a> Machine<'a> {
                 let Some((caller, call)) = caller else { return (after, valid) };
                 let values: Vec<Term> = values.iter().map(|e| self.value(&view, e, &mut valid)).collect();
                 let Operation::Call(call) = &program.edge(call).operation else { return (after, valid) };
-                let caller = &self.flat.frames[caller as usize];
-                let (caller_procedure, caller_first) = (caller.procedure, caller.first);
-                for (value, target) in values.into_iter().zip(&call.results) {
-                    let Some(target) = target else { continue };
-                    let ty = program.variable(caller_procedure, target.variable).ty.element();
-                    let value = self.resized(value, ty);
-                    let back = after.clone();
-                    let view =
-                        View { procedure: caller_procedure, first: caller_first, now: &back, next: &back };
-                    self.put(&view, target, value, &mut after, &mut valid);
-                }
+                self.take_results(caller, call, values, &mut after, &mut valid);
                 let count = program.procedure(procedure).variables.len() as u32;
                 after.forget(first, count);
             }
             _ => {}
         }
         (after, valid)
+    }
+
+    /// A call out of a frame, apart from a run: the store after its assignment, that with which the callee starts in a frame of its
+    /// procedure, and the condition under which it can be made.
+    ///
+    /// The two frames may be one: the arguments are read first.
+    pub fn call(&mut self, store: &Store, caller: u32, call: &Call, callee: u32) -> (Store, Store, Term) {
+        let frame = &self.flat.frames[caller as usize];
+        let view = View { procedure: frame.procedure, first: frame.first, now: store, next: store };
+        let mut valid = Terms::TRUE;
+        let mut assigned = store.clone();
+        self.assign(&view, &call.assignment, &mut assigned, &mut valid);
+        let mut entered = assigned.clone();
+        self.enter(&view, call, callee, &mut entered, &mut valid);
+        (assigned, entered, valid)
+    }
+
+    /// The end of a call, apart from a run: the store of the caller with the results, and the condition under which they can be written.
+    pub fn resume(&mut self, store: &Store, caller: u32, call: &Call, values: Vec<Term>) -> (Store, Term) {
+        let (mut after, mut valid) = (store.clone(), Terms::TRUE);
+        self.take_results(caller, call, values, &mut after, &mut valid);
+        (after, valid)
+    }
+
+    /// Writes the results of a call to where the caller wants them.
+    fn take_results(
+        &mut self,
+        caller: u32,
+        call: &Call,
+        values: Vec<Term>,
+        after: &mut Store,
+        valid: &mut Term,
+    ) {
+        let frame = &self.flat.frames[caller as usize];
+        let (procedure, first) = (frame.procedure, frame.first);
+        for (value, target) in values.into_iter().zip(&call.results) {
+            let Some(target) = target else { continue };
+            let ty = self.program().variable(procedure, target.variable).ty.element();
+            let value = self.resized(value, ty);
+            let back = after.clone();
+            let view = View { procedure, first, now: &back, next: &back };
+            self.put(&view, target, value, after, valid);
+        }
     }
 
     /// A result is cut or gets zeros in front.

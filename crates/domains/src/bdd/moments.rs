@@ -156,8 +156,20 @@ impl BddRelations {
         ends: (T, T),
         choose: &mut impl FnMut(usize, T, T) -> T,
     ) -> T {
+        self.fold_relation(a, ends, &mut |i, _, high, low| choose(i, high, low))
+    }
+
+    /// The same for a relation: `choose` is also told which value of the variable it is.
+    pub fn fold_relation<T: Clone>(
+        &self,
+        a: &Predicate,
+        ends: (T, T),
+        choose: &mut impl FnMut(usize, Moment, T, T) -> T,
+    ) -> T {
         let variables = self.inner().variables.iter().enumerate();
-        let of_level: FxHashMap<u32, usize> = variables.map(|(i, l)| (l.current, i)).collect();
+        let of_level: FxHashMap<u32, (usize, Moment)> = variables
+            .flat_map(|(i, l)| [(l.current, (i, Moment::Current)), (l.next, (i, Moment::Next))])
+            .collect();
         self.fold_with(a, &ends, &of_level, &mut FxHashMap::default(), choose)
     }
 
@@ -166,9 +178,9 @@ impl BddRelations {
         &self,
         a: &Predicate,
         ends: &(T, T),
-        of_level: &FxHashMap<u32, usize>,
+        of_level: &FxHashMap<u32, (usize, Moment)>,
         done: &mut FxHashMap<Predicate, T>,
-        choose: &mut impl FnMut(usize, T, T) -> T,
+        choose: &mut impl FnMut(usize, Moment, T, T) -> T,
     ) -> T {
         let Some((level, high, low)) = a.split() else {
             return if *a == self.core().top { ends.1.clone() } else { ends.0.clone() };
@@ -178,7 +190,8 @@ impl BddRelations {
         }
         let high = self.fold_with(&high, ends, of_level, done, choose);
         let low = self.fold_with(&low, ends, of_level, done, choose);
-        let made = choose(of_level[&level], high, low);
+        let (i, moment) = of_level[&level];
+        let made = choose(i, moment, high, low);
         done.insert(a.clone(), made.clone());
         made
     }

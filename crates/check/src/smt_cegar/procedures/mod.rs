@@ -1,0 +1,276 @@
+//! Refinement with summaries of procedures: calls are not inlined, so recursion has no bound.
+//!
+//! \[Kie05\] §5.3 and \[Lal09\] §1.1.2 for C. The abstract program is an extended weighted pushdown system (`abstraction`); post\* decides it for all
+//! depths of recursion. A counterexample is executed with a frame for each of its calls (`path`); if it cannot be run, nested
+//! interpolants are the next predicates: what callers must know, and what callees do (`interpolants`). A proof is checked again, edge by edge and call
+//! by call (`proof`).
+//!
+//! # Reading order
+//! 1. [`check`]: the loop. 2. `names` and `graph`: the program. 3. `abstraction`. 4. `path`, `interpolants`. 5. `proof`.
+
+mod abstraction;
+mod graph;
+mod interpolants;
+mod names;
+mod path;
+mod proof;
+
+use std::time::Instant;
+
+use rustc_hash::FxHashMap;
+use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
+use wherefore_program::{CallGraph, ErrorSite, Program};
+use wherefore_pushdown::{
+    Automaton, Configuration, Direction, Limits, Method, Options, Order, Reading, Recording, Relational,
+    Saturated, Semiring, StopReason, solve,
+};
+use wherefore_smt::{BitBlaster, Budget, Model, Term, Terms};
+
+use super::before::Spurious;
+use super::blocks::{Block, conjuncts};
+use super::certificate::Checked;
+use super::words::in_words;
+use super::{Answer, Cycle, Outcome, stop};
+use crate::encoding::stacks_with;
+use crate::symbolic::{Flat, Machine, run};
+use abstraction::{Abstract, Abstraction, Bit, CONTROL, Predicates, bit, symbol};
+use graph::{Graph, Point, PointId};
+use interpolants::Nested;
+use path::{Executed, Feasibility, Step};
+
+/// Whether some procedure that can be called is recursive.
+pub(super) fn is_recursive(program: &Program) -> bool {
+    let calls = CallGraph::new(program);
+    calls.reachable(program.entry).into_iter().any(|procedure| calls.is_recursive(procedure))
+}
+
+/// Decides whether a program can fail.
+pub(super) fn check(
+    program: &Program,
+    targets: &[ErrorSite],
+    limits: &Limits,
+    progress: &mut (dyn FnMut(&Cycle) + Send),
+) -> Answer {
+    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+    let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
+    let mut machine = Machine::new(Flat::new(program, targets));
+    let graph = Graph::new(&mut machine, program);
+    let initial = initial(&mut machine, &graph, program);
+    let predicates = Predicates::new(&graph);
+    let mut refinement = Refinement {
+        machine,
+        graph,
+        initial,
+        predicates,
+        abstraction: Abstraction::new(),
+        budget,
+        cycles: 0,
+        invariants: Vec::new(),
+    };
+    let outcome = loop {
+        match refinement.turn(limits, progress) {
+            Ok(None) => refinement.cycles += 1,
+            Ok(Some(outcome)) => break outcome,
+            Err(stop) => break Outcome::Unknown(stop),
+        }
+    };
+    refinement.answer(outcome)
+}
+
+/// The block of initial values, which ends at the start.
+fn initial(machine: &mut Machine<'_>, graph: &Graph, program: &Program) -> Block {
+    machine.name_prefix("start".to_owned());
+    let (store, valid) = machine.start();
+    // The outermost procedure runs in a frame of its own, the first.
+    let template = machine.flat.frames[graph.names.frames[&program.entry] as usize].first;
+    let first = machine.flat.frames[0].first;
+    let globals = graph.names.globals.iter().map(|named| (named, named.number));
+    let locals = graph.names.locals[&program.entry].iter();
+    let locals = locals.map(|named| (named, first + named.number - template));
+    let mut updates = FxHashMap::default();
+    for (named, number) in globals.chain(locals) {
+        updates.extend([(named.now, store.get(number)), (named.old, store.get(number))]);
+    }
+    let guards = conjuncts(&machine.terms, valid);
+    Block { from: graph.start, to: graph.start, edges: Vec::new(), guards, updates, inputs: Vec::new() }
+}
+
+/// The loop.
+struct Refinement<'a> {
+    machine: Machine<'a>,
+    graph: Graph,
+    initial: Block,
+    predicates: Predicates,
+    abstraction: Abstraction,
+    budget: Budget,
+    cycles: usize,
+    /// After a proof: the invariant of each point.
+    invariants: Vec<Term>,
+}
+
+impl Refinement<'_> {
+    fn turn(
+        &mut self,
+        limits: &Limits,
+        progress: &mut (dyn FnMut(&Cycle) + Send),
+    ) -> Result<Option<Outcome>, StopReason> {
+        self.budget.look().map_err(|reason| stop(&reason))?;
+        let (terms, graph) = (&mut self.machine.terms, &self.graph);
+        let program = self
+            .abstraction
+            .program(terms, graph, &self.initial, &self.predicates, &self.budget)
+            .map_err(|reason| stop(&reason))?;
+        let post = self.post_star(&program, limits)?;
+        let goal = stacks_with(&program.system, [program.failed], Reading::Forward, &());
+        if program.bits.is_zero(&post.automaton.summary(&program.bits, &goal)) {
+            return self.certified(&program, &post).map(Some);
+        }
+        let rules = post.some_run(&program.bits, &program.system, &goal).ok_or(StopReason::Memory)?;
+        let rules = rules.into_iter().map(|rule| rule.index());
+        let path = path::steps(&self.graph, &program, rules).ok_or(StopReason::Steps)?;
+        progress(&Cycle { cycles: self.cycles, predicates: self.predicates.total(), steps: path.len() });
+        let executed = path::execute(&mut self.machine, &self.graph, &path);
+        let mut solver = BitBlaster::new();
+        let terms = &mut self.machine.terms;
+        let feasibility = executed.feasibility(terms, &mut solver, &self.budget);
+        match feasibility.map_err(|reason| stop(&reason))? {
+            Feasibility::Real(model) => Ok(Some(self.failure(&executed, &path, &model))),
+            Feasibility::Spurious(relevant) => {
+                let spurious = Spurious {
+                    guards: &executed.guards,
+                    values: &executed.values,
+                    relevant: &relevant,
+                    fixed: FxHashMap::default(),
+                    budget: &self.budget,
+                };
+                let mut nested = Nested { graph: &self.graph, path: &path, spurious, found: Vec::new() };
+                nested.run(terms, &mut solver).map_err(|reason| stop(&reason))?;
+                let mut grown = false;
+                for (point, formulas) in nested.found {
+                    for formula in formulas {
+                        grown |= self.predicates.track(terms, &self.graph, point, formula);
+                    }
+                }
+                // Formulas that were cut short may rule out nothing.
+                if grown { Ok(None) } else { Err(StopReason::Steps) }
+            }
+        }
+    }
+
+    fn post_star(&self, program: &Abstract, limits: &Limits) -> Result<Saturated<Predicate>, StopReason> {
+        let d = &program.bits;
+        let start = Configuration { state: CONTROL, stack: vec![program.start] };
+        let seed = Automaton::of_configuration(&program.system, &start, Reading::Backward, &d.one());
+        let time = self.budget.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let limits = Limits { time, steps: None, memory: None, cancel: limits.cancel.clone() };
+        let options = Options { order: Order::Fifo, recording: Recording::Witnesses, limits };
+        let post = solve(Direction::Post, d, &program.system, &seed, Method::Worklist, &options);
+        match post.stop {
+            _ if self.abstraction.exhausted() || d.exhausted() => Err(StopReason::Memory),
+            StopReason::Complete => Ok(post),
+            stop => Err(stop),
+        }
+    }
+
+    /// The run along a path that a model of the solver makes.
+    fn failure(&self, executed: &Executed, path: &[Step], model: &Model) -> Outcome {
+        let flat = &self.machine.flat;
+        let stores: Vec<_> = executed.stores.iter().collect();
+        let trace = run::trace(flat, &self.machine.terms, model, &executed.edges, &stores);
+        let end = match path.last() {
+            None => self.graph.start,
+            Some(Step::Way(way)) => self.graph.ways[*way].block.to,
+            Some(Step::Enter(call)) => self.graph.calls[*call].enter.to,
+            Some(Step::Leave { call, .. }) => self.graph.calls[*call].resume.to,
+        };
+        let path = executed.edges.iter().map(|edge| flat.edges[*edge as usize].edge).collect();
+        Outcome::Unsafe { trace, path, target: self.graph.errors[&end] }
+    }
+
+    /// Safe, if the reachable truth values are a proof that a separate check accepts.
+    fn certified(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Result<Outcome, StopReason> {
+        let invariants = self.invariants(program, post);
+        let checked = proof::check(&mut self.machine, &self.graph, &invariants, &self.budget);
+        self.invariants = invariants;
+        match checked {
+            Checked::Proof => Ok(Outcome::Safe),
+            Checked::Unknown => Err(StopReason::Time),
+            Checked::Broken => panic!("the invariant of a proof is not inductive"),
+        }
+    }
+
+    /// What is known at each point: which truth values can be there, together with those at the entry that lead to them.
+    fn invariants(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Vec<Term> {
+        let d = &program.bits;
+        let automaton = &post.automaton;
+        let contexts = automaton.contexts(d);
+        let outermost = self.graph.points[self.graph.start].procedure;
+        let mut invariants = Vec::new();
+        for point in 0..self.graph.points.len() {
+            let Point { procedure, location } = self.graph.points[point];
+            let entry = self.graph.entries[&procedure];
+            let entered = contexts.of_top(d, automaton, CONTROL, symbol(entry));
+            let entered = d.stores_of(&d.range_of(&entered));
+            // What a procedure leaves when it returns is on transitions without a symbol.
+            let top = location.map(|_| symbol(point));
+            let mut known = Terms::FALSE;
+            for (transition, weight) in automaton.transitions_from(CONTROL) {
+                if transition.symbol != top {
+                    continue;
+                }
+                let relation = match automaton.entry_of(transition.to) {
+                    Some((_, of)) if of == symbol(entry) => d.and(weight, &entered),
+                    // The outermost call started with one store.
+                    None if procedure == outermost => d.primed(&d.stores_of(&d.range_of(weight))),
+                    _ => continue,
+                };
+                let formula = self.formula((entry, point), d, &relation);
+                known = self.machine.terms.or(known, formula);
+            }
+            invariants.push(known);
+        }
+        invariants
+    }
+
+    /// A relation between truth values at the entry of a procedure and at a point of it, as a formula.
+    fn formula(
+        &mut self,
+        (entry, point): (PointId, PointId),
+        d: &BddRelations,
+        relation: &Predicate,
+    ) -> Term {
+        let Point { procedure, location } = self.graph.points[point];
+        let kind = if location.is_some() { Bit::Local } else { Bit::Effect };
+        let at_entry = self.graph.names.at_entry(procedure);
+        let terms = &mut self.machine.terms;
+        let mut of_bit: FxHashMap<(usize, Moment), Term> = FxHashMap::default();
+        for (formula, number) in &self.predicates.at[entry] {
+            let formula = terms.substitute(*formula, &at_entry);
+            of_bit.insert((bit(Bit::Local, *number), Moment::Current), formula);
+        }
+        for (formula, number) in &self.predicates.at[point] {
+            of_bit.insert((bit(kind, *number), Moment::Next), *formula);
+        }
+        d.fold_relation(relation, (Terms::FALSE, Terms::TRUE), &mut |bit, moment, high, low| {
+            // A bit that is not tracked here is 0.
+            of_bit.get(&(bit, moment)).map_or(low, |formula| terms.ite(*formula, high, low))
+        })
+    }
+
+    fn answer(&self, outcome: Outcome) -> Answer {
+        let most = self.predicates.at.iter().map(Vec::len).max().unwrap_or(0);
+        let terms = &self.machine.terms;
+        let mut tracked = Vec::new();
+        for (point, list) in self.predicates.at.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            if let Some(node) = self.graph.node(point) {
+                tracked.push((node, list.iter().map(|(formula, _)| in_words(terms, *formula)).collect()));
+            }
+        }
+        let invariants = self.invariants.iter().enumerate();
+        let invariants = invariants
+            .filter_map(|(point, formula)| Some((self.graph.node(point)?, in_words(terms, *formula))))
+            .collect();
+        let predicates = (self.predicates.total(), most);
+        Answer { outcome, cycles: self.cycles, predicates, tracked, invariants }
+    }
+}
