@@ -11,7 +11,7 @@ use wherefore_program::{EdgeRef, ErrorSite, Node, Program, Trace};
 use wherefore_pushdown::{Limits, StopReason};
 
 use crate::bounded::{self, Bounded};
-use crate::smt_cegar::{self, Cycle, Outcome};
+use crate::smt_cegar::{self, Calls, Cycle, Outcome};
 use crate::verdict::Verdict;
 
 /// Who is asked.
@@ -191,7 +191,7 @@ fn by_refinement(
     limits: &Limits,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Decided {
-    let answer = smt_cegar::check(program, targets, limits, progress);
+    let answer = smt_cegar::check(program, targets, Calls::Auto, limits, progress);
     let (verdict, failure, reasons) = match answer.outcome {
         Outcome::Safe => (Verdict::Safe, None, Vec::new()),
         Outcome::Unsafe { trace, path, target } => {

@@ -7,9 +7,10 @@ use wherefore_check::bounded::{self, Bounded};
 use wherefore_check::cegar::{Cegar, CegarOptions, Stopping};
 use wherefore_check::exact::{CheckOptions, Checker, Detail, Search, Verdict};
 use wherefore_check::interpolants::Heuristic;
-use wherefore_check::smt_cegar::{self, Outcome as Refined, ProjectOptions, project};
+use wherefore_check::smt_cegar::{self, Calls, Outcome as Refined, ProjectOptions, project};
 use wherefore_check::{Through, through};
 use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, Var, explore};
+use wherefore_pushdown::StopReason;
 
 /// A random expression over these variables.
 fn expression(names: &'static [&'static str]) -> impl Strategy<Value = String> {
@@ -190,14 +191,19 @@ proptest! {
             }
             Bounded::Unknown { .. } => {}
         }
-        match smt_cegar::check(&program, &targets, &limits, &mut |_| {}).outcome {
-            Refined::Safe => prop_assert_eq!(exact, Verdict::Safe, "refinement: {}", text),
-            Refined::Unsafe { trace, target, .. } => {
-                prop_assert_eq!(exact, Verdict::Unsafe, "refinement: {}", text);
-                prop_assert_eq!(program.replay(&trace), Ok(()), "refinement: {}", text);
-                prop_assert_eq!(trace.last().node(), Some(targets[target].node));
+        for calls in [Calls::Inlined, Calls::Summarised] {
+            match smt_cegar::check(&program, &targets, calls, &limits, &mut |_| {}).outcome {
+                Refined::Safe => prop_assert_eq!(exact, Verdict::Safe, "{:?}: {}", calls, text),
+                Refined::Unsafe { trace, target, .. } => {
+                    prop_assert_eq!(exact, Verdict::Unsafe, "{:?}: {}", calls, text);
+                    prop_assert_eq!(program.replay(&trace), Ok(()), "{:?}: {}", calls, text);
+                    prop_assert_eq!(trace.last().node(), Some(targets[target].node));
+                }
+                // Truth values are few, so there is always something to learn.
+                Refined::Unknown(reason) => {
+                    prop_assert!(calls == Calls::Inlined || reason == StopReason::Time, "{:?}: {}", reason, text);
+                }
             }
-            Refined::Unknown(_) => {}
         }
     }
 }

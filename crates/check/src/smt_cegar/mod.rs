@@ -101,17 +101,29 @@ const STACK_SIZE: usize = 1 << 30;
 /// Abstract bits that are prepared.
 const RESERVE: usize = 96;
 
+/// How calls are treated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calls {
+    /// Inlined, unless some are recursive or there are too many.
+    #[default]
+    Auto,
+    /// Inlined: predicates may speak of the variables of several procedures at once. Recursion is followed to a depth.
+    Inlined,
+    /// Not inlined: a procedure is known by its effect. Recursion has no bound.
+    Summarised,
+}
+
 /// Decides whether a program can fail.
 pub fn check(
     program: &Program,
     targets: &[ErrorSite],
+    calls: Calls,
     limits: &Limits,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
-        let search = if procedures::is_recursive(program) { procedures::check } else { search };
-        match thread.spawn_scoped(scope, move || search(program, targets, limits, progress)) {
+        match thread.spawn_scoped(scope, move || search(program, targets, calls, limits, progress)) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => Answer::unknown(StopReason::Memory),
         }
@@ -141,13 +153,22 @@ fn stop(reason: &Reason) -> StopReason {
 fn search(
     program: &Program,
     targets: &[ErrorSite],
+    calls: Calls,
     limits: &Limits,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
     let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
     let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
-    let Some(flat) = Flat::inlined(program, targets, DEPTH, MOST_PLACES) else {
-        return Answer::unknown(StopReason::Memory);
+    let inlined = match calls {
+        Calls::Summarised => None,
+        Calls::Auto if procedures::is_recursive(program) => None,
+        _ => Flat::inlined(program, targets, DEPTH, MOST_PLACES),
+    };
+    let Some(flat) = inlined else {
+        return match calls {
+            Calls::Inlined => Answer::unknown(StopReason::Memory),
+            _ => procedures::check(program, targets, budget, limits, progress),
+        };
     };
     let mut machine = Machine::new(flat);
     let blocks = Blocks::new(&mut machine);

@@ -87,10 +87,9 @@ impl Nested<'_> {
         // A call that does not matter.
         let read = terms.substitute(after, &site.resume.updates);
         let inputs = &site.resume.inputs;
-        if after != Terms::FALSE && !terms.variables(read).iter().any(|v| inputs.contains(v)) {
-            if self.spurious.holds_at(terms, solver, entered, read)? {
-                return Ok(read);
-            }
+        let is_left_alone = !terms.variables(read).iter().any(|variable| inputs.contains(variable));
+        if after != Terms::FALSE && is_left_alone && self.spurious.holds_at(terms, solver, entered, read)? {
+            return Ok(read);
         }
         // What must hold at the exit, with frozen values that belong to this call alone.
         let left = terms.substitute(after, &site.back);
@@ -153,7 +152,7 @@ impl Nested<'_> {
         let mut instance: FxHashMap<Term, Term> = FxHashMap::default();
         let mut open: Vec<&Frozen> = Vec::new();
         for value in frozen.iter().filter(|value| variables.contains(&value.name)) {
-            match self.from_entry(terms, site, value.assigned) {
+            match self.computed_from_entry(terms, site, value.assigned) {
                 Some(term) => {
                     instance.insert(value.name, term);
                 }
@@ -197,7 +196,7 @@ impl Nested<'_> {
     }
 
     /// A value of the caller's in terms of what the callee has at its entry, if it is one of them up to a constant.
-    fn from_entry(&self, terms: &mut Terms, site: &CallSite, value: Term) -> Option<Term> {
+    fn computed_from_entry(&self, terms: &mut Terms, site: &CallSite, value: Term) -> Option<Term> {
         if terms.constant(value).is_some() {
             return Some(value);
         }

@@ -48,11 +48,10 @@ pub(super) fn is_recursive(program: &Program) -> bool {
 pub(super) fn check(
     program: &Program,
     targets: &[ErrorSite],
+    budget: Budget,
     limits: &Limits,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
-    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-    let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
     let mut machine = Machine::new(Flat::new(program, targets));
     let graph = Graph::new(&mut machine, program);
     let initial = initial(&mut machine, &graph, program);
