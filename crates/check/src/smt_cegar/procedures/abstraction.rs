@@ -13,7 +13,7 @@ use wherefore_smt::{Budget, Reason, Term, Terms};
 
 use super::super::abstraction::{Relations, Tracked};
 use super::super::blocks::Block;
-use super::graph::{Graph, PointId};
+use super::graph::{Graph, Piece, PointId};
 
 pub(super) const CONTROL: State = State(0);
 
@@ -107,21 +107,14 @@ pub(super) struct Abstraction {
     base: BddRelations,
     /// By what is abstracted: the numbers of predicates it was abstracted with, and the relation.
     known: FxHashMap<Piece, (Vec<usize>, Predicate)>,
-}
-
-/// What is abstracted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Piece {
-    Start,
-    Way(usize),
-    Enter(usize),
-    Resume(usize),
+    /// Steps that have not been shown to be impossible by themselves (`sharpen`).
+    pub(super) allowed: FxHashMap<Piece, Predicate>,
 }
 
 impl Abstraction {
     pub fn new() -> Self {
         let base = BddRelations::with_reserve(1, RESERVE, 1 << 24, 1 << 18);
-        Self { relations: Relations::new(), base, known: FxHashMap::default() }
+        Self { relations: Relations::new(), base, known: FxHashMap::default(), allowed: FxHashMap::default() }
     }
 
     /// The relation of a piece: computed anew if there are more predicates at its ends.
@@ -135,15 +128,17 @@ impl Abstraction {
         budget: &Budget,
     ) -> Result<Predicate, Reason> {
         let counts = vec![before.len(), after.len()];
+        let allowed = self.allowed.get(&piece).cloned().unwrap_or_else(|| bits.constant(true));
         if let Some((with, relation)) = self.known.get(&piece) {
             if *with == counts {
-                return Ok(relation.clone());
+                return Ok(bits.and(relation, &allowed));
             }
         }
         let relation = match piece {
             Piece::Resume(_) => self.relations.of_meeting(terms, bits, block, (before, after), budget)?,
             _ => self.relations.of_block(terms, bits, block, (before, after), budget)?,
         };
+        let relation = bits.and(&relation, &allowed);
         self.known.insert(piece, (counts, relation.clone()));
         Ok(relation)
     }

@@ -47,6 +47,16 @@ pub(super) struct CallSite {
     pub frozen: Vec<(Term, Term)>,
 }
 
+/// What leads from point to point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Piece {
+    /// To the first.
+    Start,
+    Way(usize),
+    Enter(usize),
+    Resume(usize),
+}
+
 /// The program.
 pub(super) struct Graph {
     pub names: Names,

@@ -11,11 +11,11 @@
 //! What the caller knows and the effect together give F, so that the path is no abstract run any more.
 
 use rustc_hash::FxHashMap;
-use wherefore_smt::{BitBlaster, Outcome, Reason, Solver, Sort, Term, Terms};
+use wherefore_smt::{BitBlaster, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms};
 
 use super::super::before::{Spurious, constant};
 use super::super::path::atoms;
-use super::graph::{CallSite, Graph, PointId};
+use super::graph::{CallSite, Graph, Piece, PointId};
 use super::path::Step;
 
 /// Values of frozen variables that are tried before giving up on them.
@@ -26,19 +26,30 @@ pub(super) struct Nested<'n> {
     pub graph: &'n Graph,
     pub path: &'n [Step],
     pub spurious: Spurious<'n>,
-    /// Formulas for points.
-    pub found: Vec<(PointId, Vec<Term>)>,
+    pub found: Vec<Triple>,
+}
+
+/// What a piece of the path makes of what holds before it. Together, the triples of a path lead from what holds at the start to `false`.
+pub(super) struct Triple {
+    pub piece: Piece,
+    pub before: (PointId, Term),
+    /// What is known of the callee, when the piece is the end of a call.
+    pub effect: Option<(PointId, Term)>,
+    pub after: (PointId, Term),
 }
 
 impl Nested<'_> {
-    /// Finds predicates; they are in `found` then.
+    /// Finds formulas; they are in `found` then.
     pub fn run(&mut self, terms: &mut Terms, solver: &mut BitBlaster) -> Result<(), Reason> {
-        self.back(terms, solver, (0, self.path.len()), Terms::FALSE, true).map(|_| ())
+        let first = self.back(terms, solver, (0, self.path.len()), Terms::FALSE, true)?;
+        let start = self.graph.start;
+        self.note(Piece::Start, (start, Terms::TRUE), (start, first), true);
+        Ok(())
     }
 
-    fn note(&mut self, terms: &Terms, point: PointId, formula: Term, wanted: bool) {
+    fn note(&mut self, piece: Piece, before: (PointId, Term), after: (PointId, Term), wanted: bool) {
         if wanted {
-            self.found.push((point, atoms(terms, formula)));
+            self.found.push(Triple { piece, before, effect: None, after });
         }
     }
 
@@ -56,18 +67,18 @@ impl Nested<'_> {
         let mut at = end;
         while at > first && formula != Terms::TRUE {
             at -= 1;
-            let (block, before) = match self.path[at] {
-                Step::Way(way) => (&graph.ways[way].block, at),
-                Step::Enter(call) => (&graph.calls[call].enter, at),
-                Step::Leave { call, entered, .. } => {
+            let (piece, block) = match self.path[at] {
+                Step::Way(way) => (Piece::Way(way), &graph.ways[way].block),
+                Step::Enter(call) => (Piece::Enter(call), &graph.calls[call].enter),
+                Step::Leave { entered, .. } => {
                     formula = self.over_call(terms, solver, at, formula, wanted)?;
                     at = entered;
-                    self.note(terms, graph.calls[call].enter.from, formula, wanted);
                     continue;
                 }
             };
-            formula = self.spurious.before(terms, solver, before, block, formula)?;
-            self.note(terms, block.from, formula, wanted);
+            let before = self.spurious.before(terms, solver, at, block, formula)?;
+            self.note(piece, (block.from, before), (block.to, formula), wanted);
+            formula = before;
         }
         Ok(formula)
     }
@@ -84,11 +95,13 @@ impl Nested<'_> {
         let Step::Leave { way, call, entered } = self.path[at] else { return Ok(after) };
         let graph = self.graph;
         let (site, leave) = (&graph.calls[call], &graph.ways[way].block);
+        let (piece, behind) = (Piece::Resume(call), (site.resume.to, after));
         // A call that does not matter.
         let read = terms.substitute(after, &site.resume.updates);
         let inputs = &site.resume.inputs;
         let is_left_alone = !terms.variables(read).iter().any(|variable| inputs.contains(variable));
         if after != Terms::FALSE && is_left_alone && self.spurious.holds_at(terms, solver, entered, read)? {
+            self.note(piece, (site.resume.from, read), behind, wanted);
             return Ok(read);
         }
         // What must hold at the exit, with frozen values that belong to this call alone.
@@ -97,19 +110,26 @@ impl Nested<'_> {
         let (left, frozen) = self.freeze(terms, site, left, at, entered);
         let mut needed = self.spurious.before(terms, solver, at, leave, left)?;
         needed = self.back(terms, solver, (entered + 1, at), needed, false)?;
+        let effect = match wanted {
+            true => {
+                let effect = self.effect(terms, solver, site, (needed, left), &frozen)?;
+                let inside = self.spurious.before(terms, solver, at, leave, effect)?;
+                self.note(Piece::Way(way), (leave.from, inside), (leave.to, effect), true);
+                self.back(terms, solver, (entered + 1, at), inside, true)?;
+                effect
+            }
+            false => Terms::TRUE,
+        };
+        let general: FxHashMap<Term, Term> = frozen.iter().map(|f| (f.name, f.general)).collect();
+        let mut before = terms.substitute(needed, &general);
+        if before != Terms::TRUE {
+            before = self.spurious.before(terms, solver, entered, &site.enter, before)?;
+        }
         if wanted {
-            let effect = self.effect(terms, solver, site, (needed, left), &frozen)?;
-            self.note(terms, graph.exits[&site.callee], effect, true);
-            let inside = self.spurious.before(terms, solver, at, leave, effect)?;
-            self.note(terms, leave.from, inside, true);
-            self.back(terms, solver, (entered + 1, at), inside, true)?;
+            let effect = Some((leave.to, effect));
+            self.found.push(Triple { piece, before: (site.resume.from, before), effect, after: behind });
         }
-        let thawed: FxHashMap<Term, Term> = frozen.iter().map(|f| (f.name, f.general)).collect();
-        let needed = terms.substitute(needed, &thawed);
-        if needed == Terms::TRUE {
-            return Ok(needed);
-        }
-        self.spurious.before(terms, solver, entered, &site.enter, needed)
+        Ok(before)
     }
 
     /// Gives the frozen values in a formula names of their own.
@@ -131,7 +151,7 @@ impl Nested<'_> {
             let value = terms.substitute(assigned, &self.spurious.values[entered]);
             self.spurious.fixed.insert(name, value);
             own.insert(*general, name);
-            frozen.push(Frozen { name, general: *general, assigned, value });
+            frozen.push(Frozen { name, general: *general, assigned });
         }
         (terms.substitute(formula, &own), frozen)
     }
@@ -163,18 +183,15 @@ impl Nested<'_> {
         if open.is_empty() {
             return Ok(effect);
         }
-        // Others have the value of the path, then those that show that the instances so far are not enough.
+        // Others get values one after the other, as long as the caller could still see the effect fail.
+        let choices: Vec<Vec<Term>> =
+            open.iter().map(|value| compared_with(terms, at_entry, value.name)).collect();
         let mut seen_by_caller = site.at_exit.clone();
         seen_by_caller.extend(open.iter().map(|value| (value.name, value.assigned)));
         let wanted = terms.substitute(effect, &seen_by_caller);
         let not_wanted = terms.not(wanted);
         let guard = terms.all(&site.resume.guards);
         let mut instances = Terms::TRUE;
-        let constants = open.iter().all(|value| terms.constant(value.value).is_some());
-        if constants {
-            let map = open.iter().map(|value| (value.name, value.value)).collect();
-            instances = terms.substitute(effect, &map);
-        }
         for _ in 0..MOST_INSTANCES {
             let known = terms.substitute(instances, &site.at_exit);
             let question = terms.all(&[guard, known, not_wanted]);
@@ -182,12 +199,7 @@ impl Nested<'_> {
                 Outcome::Unsat(_) => break,
                 Outcome::Unknown(reason) => return Err(reason),
                 Outcome::Sat(model) => {
-                    let mut map = FxHashMap::default();
-                    for value in &open {
-                        let constant = constant(terms, value.assigned, &model);
-                        map.insert(value.name, constant);
-                    }
-                    let instance = terms.substitute(effect, &map);
+                    let instance = ruling_out(terms, site, effect, (&open, &choices), &model);
                     instances = terms.and(instances, instance);
                 }
             }
@@ -216,12 +228,64 @@ impl Nested<'_> {
     }
 }
 
+/// The terms, free of frozen values, that a formula compares a frozen value with, and their neighbours.
+fn compared_with(terms: &mut Terms, formula: Term, name: Term) -> Vec<Term> {
+    let mut equal = Vec::new();
+    let mut near = Vec::new();
+    for atom in atoms(terms, formula) {
+        let (a, b) = match *terms.kind(atom) {
+            Kind::Eq(a, b) | Kind::ULt(a, b) | Kind::SLt(a, b) => (a, b),
+            _ => continue,
+        };
+        let other = if a == name { b } else { a };
+        if (a != name && b != name) || terms.variables(other).iter().any(|v| is_frozen(terms, *v)) {
+            continue;
+        }
+        equal.push(other);
+        if let Sort::Bits(width) = terms.sort(other) {
+            let one = terms.bits(1, width);
+            near.extend([terms.sub(other, one), terms.add(other, one)]);
+        }
+    }
+    equal.extend(near);
+    equal
+}
+
+fn is_frozen(terms: &Terms, variable: Term) -> bool {
+    terms.name(variable).is_some_and(|name| name.starts_with("caller("))
+}
+
+/// An instance of an effect that does not hold in a model in which the effect does not: if possible with terms, else with the model's values.
+fn ruling_out(
+    terms: &mut Terms,
+    site: &CallSite,
+    effect: Term,
+    (open, choices): (&[&Frozen], &[Vec<Term>]),
+    model: &Model,
+) -> Term {
+    let values: Vec<Term> = open.iter().map(|value| constant(terms, value.assigned, model)).collect();
+    // One value is a term, the others are the model's.
+    for (value, choices) in open.iter().zip(choices) {
+        for choice in choices {
+            let mut map: FxHashMap<Term, Term> =
+                open.iter().map(|value| value.name).zip(values.iter().copied()).collect();
+            map.insert(value.name, *choice);
+            let instance = terms.substitute(effect, &map);
+            let seen = terms.substitute(instance, &site.at_exit);
+            if terms.evaluate(seen, model).bits() == Some(0) {
+                return instance;
+            }
+        }
+    }
+    let map = open.iter().map(|value| value.name).zip(values).collect();
+    terms.substitute(effect, &map)
+}
+
 /// A value of the caller while a callee runs.
 struct Frozen {
     /// Its name for one call of the path, and for all.
     name: Term,
     general: Term,
-    /// The value in terms of the caller's store before the call, and on the path.
+    /// The value in terms of the caller's store before the call.
     assigned: Term,
-    value: Term,
 }

@@ -6,7 +6,8 @@
 //! by call (`proof`).
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `names` and `graph`: the program. 3. `abstraction`. 4. `path`, `interpolants`. 5. `proof`.
+//! 1. [`check`]: the loop. 2. `names` and `graph`: the program. 3. `abstraction`; `sharpen`: where it is too coarse. 4. `path`,
+//!    `interpolants`. 5. `proof`.
 
 mod abstraction;
 mod graph;
@@ -14,6 +15,7 @@ mod interpolants;
 mod names;
 mod path;
 mod proof;
+mod sharpen;
 
 use std::time::Instant;
 
@@ -29,14 +31,16 @@ use wherefore_smt::{BitBlaster, Budget, Model, Term, Terms};
 use super::before::Spurious;
 use super::blocks::{Block, conjuncts};
 use super::certificate::Checked;
+use super::path::atoms;
 use super::words::in_words;
 use super::{Answer, Cycle, Outcome, stop};
 use crate::encoding::stacks_with;
 use crate::symbolic::{Flat, Machine, run};
 use abstraction::{Abstract, Abstraction, Bit, CONTROL, Predicates, bit, symbol};
 use graph::{Graph, Point, PointId};
-use interpolants::Nested;
+use interpolants::{Nested, Triple};
 use path::{Executed, Feasibility, Step};
+use sharpen::Sharpening;
 
 /// Whether some procedure that can be called is recursive.
 pub(super) fn is_recursive(program: &Program) -> bool {
@@ -144,16 +148,38 @@ impl Refinement<'_> {
                 };
                 let mut nested = Nested { graph: &self.graph, path: &path, spurious, found: Vec::new() };
                 nested.run(terms, &mut solver).map_err(|reason| stop(&reason))?;
-                let mut grown = false;
-                for (point, formulas) in nested.found {
-                    for formula in formulas {
-                        grown |= self.predicates.track(terms, &self.graph, point, formula);
-                    }
-                }
+                let found = nested.found;
+                let grown = self.track(&found) || self.sharpen(&program, &found)?;
                 // Formulas that were cut short may rule out nothing.
                 if grown { Ok(None) } else { Err(StopReason::Steps) }
             }
         }
+    }
+
+    /// Tracks what formulas are made of, each at its point; whether something is new.
+    fn track(&mut self, triples: &[Triple]) -> bool {
+        let terms = &mut self.machine.terms;
+        let mut grown = false;
+        for triple in triples {
+            for (point, formula) in [triple.before, triple.after].into_iter().chain(triple.effect) {
+                for atom in atoms(terms, formula) {
+                    grown |= self.predicates.track(terms, &self.graph, point, atom);
+                }
+            }
+        }
+        grown
+    }
+
+    fn sharpen(&mut self, program: &Abstract, triples: &[Triple]) -> Result<bool, StopReason> {
+        let sharpening = Sharpening {
+            graph: &self.graph,
+            initial: &self.initial,
+            predicates: &self.predicates,
+            bits: &program.bits,
+            budget: &self.budget,
+        };
+        let sharper = sharpening.run(&mut self.abstraction, &mut self.machine.terms, triples);
+        sharper.map_err(|reason| stop(&reason))
     }
 
     fn post_star(&self, program: &Abstract, limits: &Limits) -> Result<Saturated<Predicate>, StopReason> {
