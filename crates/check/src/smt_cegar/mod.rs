@@ -161,7 +161,7 @@ fn search(
     let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
     let inlined = match calls {
         Calls::Summarised => None,
-        Calls::Auto => None,
+        Calls::Auto if procedures::is_recursive(program) => None,
         _ => Flat::inlined(program, targets, DEPTH, MOST_PLACES),
     };
     let Some(flat) = inlined else {

@@ -112,7 +112,11 @@ impl Nested<'_> {
         needed = self.back(terms, solver, (entered + 1, at), needed, false)?;
         let effect = match wanted {
             true => {
-                let effect = self.effect(terms, solver, site, (needed, left), &frozen)?;
+                let at_entry = terms.substitute(needed, &graph.names.at_entry(site.callee));
+                let effect = match self.difference(terms, solver, at, (at_entry, left))? {
+                    Some(difference) => difference,
+                    None => self.effect(terms, solver, site, (at_entry, left), &frozen)?,
+                };
                 let inside = self.spurious.before(terms, solver, at, leave, effect)?;
                 self.note(Piece::Way(way), (leave.from, inside), (leave.to, effect), true);
                 self.back(terms, solver, (entered + 1, at), inside, true)?;
@@ -156,16 +160,51 @@ impl Nested<'_> {
         (terms.substitute(formula, &own), frozen)
     }
 
-    /// An effect that gives `left` at the exit whenever `needed` holds at the entry, without frozen values.
+    /// A guess for an effect that ends with a number if it started with one: that the two differ by as much always. Taken if it is enough, and
+    /// the path makes it true from any store.
+    fn difference(
+        &mut self,
+        terms: &mut Terms,
+        solver: &mut BitBlaster,
+        at: usize,
+        (at_entry, left): (Term, Term),
+    ) -> Result<Option<Term>, Reason> {
+        let Step::Leave { way, call, entered } = self.path[at] else { return Ok(None) };
+        let (ends, starts) = (numbers(terms, left), numbers(terms, at_entry));
+        for (end, end_is) in ends {
+            for (start, start_is) in &starts {
+                if terms.sort(end) != terms.sort(*start) {
+                    continue;
+                }
+                let apart = terms.sub(end_is, *start_is);
+                let moved = terms.add(*start, apart);
+                let guess = terms.eq(end, moved);
+                let enough = terms.all(&[guess, at_entry]);
+                let enough = terms.implies(enough, left);
+                if guess == Terms::TRUE || !self.spurious.valid(terms, solver, enough)? {
+                    continue;
+                }
+                let inside = self.spurious.before(terms, solver, at, &self.graph.ways[way].block, guess)?;
+                let first = self.back(terms, solver, (entered + 1, at), inside, false)?;
+                let first =
+                    terms.substitute(first, &self.graph.names.at_entry(self.graph.calls[call].callee));
+                if self.spurious.valid(terms, solver, first)? {
+                    return Ok(Some(guess));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// An effect that gives `left` at the exit whenever `at_entry` held at the entry, without frozen values.
     fn effect(
         &self,
         terms: &mut Terms,
         solver: &mut BitBlaster,
         site: &CallSite,
-        (needed, left): (Term, Term),
+        (at_entry, left): (Term, Term),
         frozen: &[Frozen],
     ) -> Result<Term, Reason> {
-        let at_entry = terms.substitute(needed, &self.graph.names.at_entry(site.callee));
         let effect = terms.implies(at_entry, left);
         let variables = terms.variables(effect);
         // A value that can be computed from what the callee was given is.
@@ -237,8 +276,19 @@ fn compared_with(terms: &mut Terms, formula: Term, name: Term) -> Vec<Term> {
             Kind::Eq(a, b) | Kind::ULt(a, b) | Kind::SLt(a, b) => (a, b),
             _ => continue,
         };
-        let other = if a == name { b } else { a };
-        if (a != name && b != name) || terms.variables(other).iter().any(|v| is_frozen(terms, *v)) {
+        // The value for which both sides are equal, if it can be told by moving terms across.
+        let other = if a == name {
+            b
+        } else if b == name {
+            a
+        } else if terms.sort(a) == terms.sort(name) && matches!(terms.sort(a), Sort::Bits(_)) {
+            let apart = terms.sub(a, b);
+            let (less, more) = (terms.sub(name, apart), terms.add(name, apart));
+            if terms.variables(less).contains(&name) { more } else { less }
+        } else {
+            continue;
+        };
+        if terms.variables(other).iter().any(|variable| is_frozen(terms, *variable)) {
             continue;
         }
         equal.push(other);
@@ -249,6 +299,21 @@ fn compared_with(terms: &mut Terms, formula: Term, name: Term) -> Vec<Term> {
     }
     equal.extend(near);
     equal
+}
+
+/// The terms, free of frozen values, that a formula says to be numbers.
+fn numbers(terms: &Terms, formula: Term) -> Vec<(Term, Term)> {
+    let mut numbers = Vec::new();
+    for atom in atoms(terms, formula) {
+        if let Kind::Eq(a, b) = *terms.kind(atom) {
+            let (number, other) = if terms.constant(a).is_some() { (a, b) } else { (b, a) };
+            let is_number = terms.constant(number).is_some() && matches!(terms.sort(other), Sort::Bits(_));
+            if is_number && !terms.variables(other).iter().any(|v| is_frozen(terms, *v)) {
+                numbers.push((other, number));
+            }
+        }
+    }
+    numbers
 }
 
 fn is_frozen(terms: &Terms, variable: Term) -> bool {

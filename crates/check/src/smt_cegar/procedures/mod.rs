@@ -56,27 +56,8 @@ pub(super) fn check(
     limits: &Limits,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
-    let mut machine = Machine::new(Flat::new(program, targets));
-    let graph = Graph::new(&mut machine, program);
-    let initial = initial(&mut machine, &graph, program);
-    let predicates = Predicates::new(&graph);
-    let mut refinement = Refinement {
-        machine,
-        graph,
-        initial,
-        predicates,
-        abstraction: Abstraction::new(),
-        budget,
-        cycles: 0,
-        invariants: Vec::new(),
-    };
-    let outcome = loop {
-        match refinement.turn(limits, progress) {
-            Ok(None) => refinement.cycles += 1,
-            Ok(Some(outcome)) => break outcome,
-            Err(stop) => break Outcome::Unknown(stop),
-        }
-    };
+    let mut refinement = Refinement::new(program, targets, budget);
+    let outcome = refinement.run(limits, progress);
     refinement.answer(outcome)
 }
 
@@ -111,7 +92,26 @@ struct Refinement<'a> {
     invariants: Vec<Term>,
 }
 
-impl Refinement<'_> {
+impl<'a> Refinement<'a> {
+    fn new(program: &'a Program, targets: &[ErrorSite], budget: Budget) -> Self {
+        let mut machine = Machine::new(Flat::new(program, targets));
+        let graph = Graph::new(&mut machine, program);
+        let initial = initial(&mut machine, &graph, program);
+        let predicates = Predicates::new(&graph);
+        let abstraction = Abstraction::new();
+        Self { machine, graph, initial, predicates, abstraction, budget, cycles: 0, invariants: Vec::new() }
+    }
+
+    fn run(&mut self, limits: &Limits, progress: &mut (dyn FnMut(&Cycle) + Send)) -> Outcome {
+        loop {
+            match self.turn(limits, progress) {
+                Ok(None) => self.cycles += 1,
+                Ok(Some(outcome)) => return outcome,
+                Err(stop) => return Outcome::Unknown(stop),
+            }
+        }
+    }
+
     fn turn(
         &mut self,
         limits: &Limits,

@@ -210,3 +210,40 @@ fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wherefore_program::TargetChoice;
+    use wherefore_pushdown::Limits;
+
+    use super::super::{Outcome, Refinement};
+    use super::*;
+
+    /// A proof is accepted; with one formula of it lost or made up, it is not.
+    #[test]
+    fn a_proof_with_one_formula_changed_is_refused() {
+        let text = "decl g;\nbool same(a) begin\n  decl r;\n  if (*) then return a; fi;\n  g := !g;\n  r := same(a);\n  g := !g;\n  return r;\nend\n\
+            void main() begin\n  decl x, y;\n  g := x;\n  y := same(x);\n  assert(x = y);\n  assert(g = x);\nend\n";
+        let program = wherefore_frontend::boolean::parse("same.bp", text, None).unwrap();
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let mut refinement = Refinement::new(&program, &targets, Budget::default());
+        let outcome = refinement.run(&Limits::default(), &mut |_| {});
+        assert!(matches!(outcome, Outcome::Safe), "{outcome:?}");
+        let Refinement { mut machine, graph, invariants, .. } = refinement;
+        assert_eq!(check(&mut machine, &graph, &invariants, &Budget::default()), Checked::Proof);
+        let mut changed = 0;
+        for point in 0..invariants.len() {
+            for formula in [Terms::TRUE, Terms::FALSE] {
+                let mut mutant = invariants.clone();
+                if mutant[point] == formula {
+                    continue;
+                }
+                mutant[point] = formula;
+                let found = check(&mut machine, &graph, &mutant, &Budget::default());
+                assert_eq!(found, Checked::Broken, "{formula:?} at {:?}", graph.points[point]);
+                changed += 1;
+            }
+        }
+        assert!(changed > 10, "{changed}");
+    }
+}
