@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use wherefore_check::harness::{self, Case, Errors, Feed, FeedType, Replay, Replayed};
-use wherefore_frontend::c::{self, Assumption, DataModel, Input, Options};
+use wherefore_frontend::c::{self, Assumption, DataModel, Input, Mentions, Options};
 use wherefore_program::{ErrorKind, ErrorSite, LocationKind, Program, Trace};
 
 use crate::exit::CliError;
@@ -70,6 +70,8 @@ pub struct Rest {
     pub doubts: Vec<Assumption>,
     /// Objects that are not defined.
     pub undefined: Vec<String>,
+    /// What its text speaks of.
+    pub mentions: Mentions,
     /// The files that were read, and how.
     pub files: Vec<PathBuf>,
     pub options: Options,
@@ -129,6 +131,7 @@ impl CArgs {
             assumptions: translation.assumptions,
             doubts: translation.doubts,
             undefined: translation.undefined,
+            mentions: translation.mentions,
             files,
             options,
         };

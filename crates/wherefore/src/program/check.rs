@@ -306,6 +306,9 @@ impl Answer {
         if let Some(stop) = decision.no_run {
             self.reason = Some(format!("no run can be shown, because {}", because(stop)));
         }
+        if self.verdict == Word::Safe {
+            self.reason = subject.nothing_to_check();
+        }
         if let (Some(heuristic), Some(cycle)) = (heuristic, &decision.cycle) {
             self.refinement = Some(Refinement {
                 heuristic: heuristic.name(),

@@ -300,7 +300,7 @@ fn of_finite(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject) -> (Wor
             explanation.verdict = model::Verdict::Safe;
             explanation.projection = seen.nothing_fails();
         }
-        explanation.reason = reason;
+        explanation.reason = reason.or_else(|| subject.nothing_to_check());
         explanation.stats.locations = program.nodes().count();
         explanation.stats.check_seconds = subject.begin.elapsed().as_secs_f64();
         (word, explanation)

@@ -10,6 +10,7 @@ mod run;
 pub mod serve;
 pub mod slice;
 mod trust;
+mod vacuous;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -87,6 +88,21 @@ pub struct Subject {
     pub begin: Instant,
 }
 
+impl Subject {
+    /// That no place was asked about, in words: no run fails then, whatever the program does.
+    fn nothing_to_check(&self) -> Option<String> {
+        let why = match &self.rest {
+            _ if !self.targets.is_empty() => return None,
+            Some(rest) if rest.mentions.includes(&rest.options.property) => {
+                "what would be an error is in no function that is used"
+            }
+            Some(_) => "no assertion, no error function, no error label",
+            None => "no assertion, no error label",
+        };
+        Some(format!("nothing to check: {why}"))
+    }
+}
+
 impl ProgramArgs {
     fn load(&self) -> Result<Subject, CliError> {
         let reason = StopReason::Time.why();
@@ -105,6 +121,11 @@ impl ProgramArgs {
         let (mut program, rest) = if CArgs::applies_to(&self.file) {
             let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
             let (program, rest) = self.c.load(&files, self.entry.as_deref())?;
+            // A label that is asked about instead has an error of its own.
+            let refusal = vacuous::refusal(&rest.options.property, &rest.mentions);
+            if let (Some(message), None) = (refusal, &self.label) {
+                return Err(question(message));
+            }
             (program, Some(rest))
         } else {
             if let Some(other) = self.more.first() {

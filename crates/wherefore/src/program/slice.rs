@@ -94,6 +94,9 @@ impl Answer {
             Ok((verdict, reason, path)) => {
                 (answer.verdict, answer.reason) = Word::of(verdict);
                 answer.reason = reason.or(answer.reason);
+                if answer.verdict == Word::Safe {
+                    answer.reason = subject.nothing_to_check();
+                }
                 if let Some((path, target)) = path {
                     answer.error = target
                         .and_then(|at| subject.targets.get(at))

@@ -68,6 +68,9 @@ pub fn trusted(
             _ => {}
         }
     }
+    if trusted.verdict == Word::Safe {
+        trusted.reason = subject.nothing_to_check();
+    }
     trusted
 }
 
