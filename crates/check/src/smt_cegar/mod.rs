@@ -34,6 +34,7 @@ use wherefore_pushdown::{
 };
 use wherefore_smt::{Budget, Model, Reason, Term, Terms};
 
+use crate::prover::Prover;
 use crate::symbolic::{Flat, Machine, Store, run};
 use crate::unbounded::Failure;
 use abstraction::{Relations, Tracked};
@@ -76,6 +77,8 @@ pub struct Answer {
     pub tracked: Vec<(Node, Vec<String>)>,
     /// After a proof: what always holds where. Together they are the proof, and have been checked.
     pub invariants: Vec<(Node, String)>,
+    /// A proof was found, but its check does not accept it, and why.
+    pub unproved: Option<String>,
 }
 
 /// One turn of the loop, for whoever watches.
@@ -100,16 +103,17 @@ const STACK_SIZE: usize = 1 << 30;
 /// Abstract bits that are prepared.
 const RESERVE: usize = 96;
 
-/// Decides whether a program can fail.
+/// Decides whether a program can fail. A proof counts only if the prover accepts it.
 pub fn check(
     program: &Program,
     targets: &[ErrorSite],
     limits: &Limits,
+    prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
-        match thread.spawn_scoped(scope, || search(program, targets, limits, progress)) {
+        match thread.spawn_scoped(scope, || search(program, targets, limits, prover, progress)) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => Answer::unknown(StopReason::Memory),
         }
@@ -124,6 +128,7 @@ impl Answer {
             predicates: (0, 0),
             tracked: Vec::new(),
             invariants: Vec::new(),
+            unproved: None,
         }
     }
 }
@@ -140,6 +145,7 @@ fn search(
     program: &Program,
     targets: &[ErrorSite],
     limits: &Limits,
+    prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
     let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
@@ -150,6 +156,7 @@ fn search(
     let mut machine = Machine::new(flat);
     let blocks = Blocks::new(&mut machine);
     let mut refinement = Refinement::new(machine, blocks, budget);
+    refinement.prover = prover.clone();
     let outcome = refinement.run(limits, progress);
     refinement.answer(outcome)
 }
@@ -175,6 +182,9 @@ struct Refinement<'a> {
     cycles: usize,
     /// After a proof: the invariant of each node.
     invariants: Vec<Term>,
+    /// Who checks proofs, and why it did not accept one.
+    prover: Prover,
+    unproved: Option<String>,
 }
 
 /// The abstract program of one cycle.
@@ -213,6 +223,8 @@ impl<'a> Refinement<'a> {
             budget,
             cycles: 0,
             invariants: Vec::new(),
+            prover: Prover::default(),
+            unproved: None,
         }
     }
 
@@ -289,13 +301,19 @@ impl<'a> Refinement<'a> {
         let known = places.zip(invariants.iter().copied()).collect();
         let names = self.blocks.variables().collect();
         let proof = Proof::new(&mut self.machine.terms, &self.machine.flat, names, known);
-        let checked = proof.check(&self.budget);
+        let checked = proof.check(&mut *self.prover.solver(), &self.budget);
         self.invariants = invariants;
-        match checked {
-            Checked::Proof => Ok(Outcome::Safe),
-            Checked::Unknown => Err(StopReason::Time),
-            Checked::Broken => panic!("the invariant of a proof is not inductive"),
-        }
+        let (why, stopped) = match checked {
+            Checked::Proof => return Ok(Outcome::Safe),
+            Checked::Unknown(reason) => {
+                (format!("its check was not decided: {}", reason.why()), stop(&reason))
+            }
+            Checked::Broken => {
+                ("it is not inductive, which is an error of ours".to_owned(), StopReason::Steps)
+            }
+        };
+        self.unproved = Some(format!("a proof was found, but {why}"));
+        Err(stopped)
     }
 
     /// Truth values at a node as a formula, when so many predicates were tracked there.
@@ -491,7 +509,8 @@ impl<'a> Refinement<'a> {
             .map(|(place, formula)| (self.machine.flat.node(*place), in_words(terms, *formula)))
             .collect();
         let tracked = self.tracked();
-        Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants }
+        let unproved = self.unproved.clone();
+        Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants, unproved }
     }
 
     /// What is tracked where.
