@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wherefore_check::CheckError;
 use wherefore_check::exact::{CheckOptions, Checker, Search, Verdict};
+use wherefore_check::{CheckError, Prover};
 use wherefore_frontend::load;
 use wherefore_program::{ErrorKind, ErrorSite, Program, TargetChoice};
 use wherefore_pushdown::StopReason;
@@ -85,6 +85,8 @@ pub struct Subject {
     pub targets: Vec<ErrorSite>,
     /// What a C program has beside.
     pub rest: Option<Rest>,
+    /// Who checks proofs about it.
+    pub prover: Prover,
     pub begin: Instant,
 }
 
@@ -118,6 +120,10 @@ impl ProgramArgs {
     fn load_without_guard(&self) -> Result<Subject, CliError> {
         let begin = Instant::now();
         let question = |message: String| CliError::Question { file: self.name(), message };
+        let prover = self.c.prover()?;
+        if prover != Prover::default() && !CArgs::applies_to(&self.file) {
+            return Err(question("no solver takes part in proofs about such programs (--solver)".to_owned()));
+        }
         let (mut program, rest) = if CArgs::applies_to(&self.file) {
             let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
             let (program, rest) = self.c.load(&files, self.entry.as_deref())?;
@@ -138,7 +144,7 @@ impl ProgramArgs {
         }
         let choice = self.label.clone().map_or(TargetChoice::Default, TargetChoice::Label);
         let targets = program.targets(&choice).map_err(|error| question(error.to_string()))?;
-        Ok(Subject { program: Arc::new(program), targets, rest, begin })
+        Ok(Subject { program: Arc::new(program), targets, rest, prover, begin })
     }
 
     fn name(&self) -> String {

@@ -94,6 +94,9 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
         let turns = if bound == 1 { "one turn" } else { &format!("{bound} turns") };
         let _ = writeln!(out, "every run ends within {turns} of each loop that is not fixed");
     }
+    if let (Word::Safe, Some(proof)) = (answer.verdict, &answer.proof) {
+        let _ = writeln!(out, "{}", proof.words());
+    }
     if !answer.assumptions.is_empty() {
         let _ = writeln!(out, "\nassuming that:");
         for assumption in &answer.assumptions {
