@@ -10,6 +10,8 @@
 //! 4. For C, whose data are too large for diagrams: [`bounded`], [`smt_cegar`], over `symbolic` (programs as formulas);
 //!    [`decide_unbounded`] asks both. [`smt_cegar::project`]: which locations lie on failing runs; [`through()`]: a failing run
 //!    through some of them; [`project_unbounded`]: both together.
+//!    Proofs are checked again, with `meaning` instead of `symbolic`: in `smt_cegar/proof.rs`, and by [`unrolled_proof`]; [`Prover`] is the
+//!    solver that does.
 //! 5. [`harness`]: failing runs of C programs, by the compiled program.
 //! 6. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many failing runs.
 //! 7. [`decide()`], [`race`]: one question to any of these, or to several at once.
@@ -17,7 +19,7 @@
 //! # Soundness
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not supported, is
 //! [`Verdict::Unknown`] with its reason. Every run of a program over finite data is replayed by the interpreter of
-//! `wherefore-program` before it is handed out; every proof by [`smt_cegar`] is checked again.
+//! `wherefore-program` before it is handed out; every proof by [`smt_cegar`] is checked again; for proofs by [`bounded`], callers have [`unrolled_proof::check`].
 
 pub mod bounded;
 pub mod cegar;
@@ -26,17 +28,21 @@ mod encoding;
 pub mod exact;
 pub mod harness;
 pub mod interpolants;
+mod meaning;
 mod path_terms;
 mod projected;
+mod prover;
 pub mod smt_cegar;
 mod symbolic;
 mod through;
 mod unbounded;
+pub mod unrolled_proof;
 mod verdict;
 
 pub use decide::{Decision, Way, decide, race};
 pub use path_terms::{PathTerms, Unknown};
 pub use projected::{project_from, project_unbounded};
+pub use prover::{NoProver, Prover};
 pub use through::{Through, through};
-pub use unbounded::{Decided, Engine, Failure, decide_unbounded};
+pub use unbounded::{Decided, Engine, Failure, decide_unbounded, decide_with_prover};
 pub use verdict::{CheckError, Verdict};

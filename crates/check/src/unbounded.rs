@@ -11,6 +11,7 @@ use wherefore_program::{EdgeRef, ErrorSite, Node, Program, Trace};
 use wherefore_pushdown::{Limits, StopReason};
 
 use crate::bounded::{self, Bounded};
+use crate::prover::Prover;
 use crate::smt_cegar::{self, Calls, Cycle, Outcome};
 use crate::verdict::Verdict;
 
@@ -89,13 +90,26 @@ pub fn decide_unbounded(
     limits: &Limits,
     progress: impl FnMut(&Cycle) + Send + 'static,
 ) -> Decided {
+    decide_with_prover(program, targets, engine, limits, &Prover::default(), progress)
+}
+
+/// The same; proofs by refinement are checked by a prover of choice. Those by unrolling are checked by
+/// [`unrolled_proof::check`](crate::unrolled_proof::check), by whoever wants that.
+pub fn decide_with_prover(
+    program: &Arc<Program>,
+    targets: &[ErrorSite],
+    engine: Engine,
+    limits: &Limits,
+    prover: &Prover,
+    progress: impl FnMut(&Cycle) + Send + 'static,
+) -> Decided {
     match engine {
         Engine::Bounded => by_unrolling(program, targets, limits),
         Engine::Refinement => {
             let mut progress = progress;
-            by_refinement(program, targets, limits, &mut progress)
+            by_refinement(program, targets, limits, prover, &mut progress)
         }
-        Engine::Auto => race(program, targets, limits, progress),
+        Engine::Auto => race(program, targets, limits, prover, progress),
     }
 }
 
@@ -103,6 +117,7 @@ fn race(
     program: &Arc<Program>,
     targets: &[ErrorSite],
     limits: &Limits,
+    prover: &Prover,
     progress: impl FnMut(&Cycle) + Send + 'static,
 ) -> Decided {
     let outer = limits.cancel.clone();
@@ -114,11 +129,11 @@ fn race(
         let (send, program, targets, limits) = bounded;
         let _ = send.send(by_unrolling(&program, &targets, &limits));
     });
-    let refinement = (send, program.clone(), targets.to_vec(), limits);
+    let refinement = (send, program.clone(), targets.to_vec(), limits, prover.clone());
     std::thread::spawn(move || {
-        let (send, program, targets, limits) = refinement;
+        let (send, program, targets, limits, prover) = refinement;
         let mut progress = progress;
-        let _ = send.send(by_refinement(&program, &targets, &limits, &mut progress));
+        let _ = send.send(by_refinement(&program, &targets, &limits, &prover, &mut progress));
     });
     let mut all: Vec<Decided> = Vec::new();
     while let Some(decided) = next_answer(&receive, outer.as_deref(), &cancel) {
@@ -189,9 +204,10 @@ fn by_refinement(
     program: &Program,
     targets: &[ErrorSite],
     limits: &Limits,
+    prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Decided {
-    let answer = smt_cegar::check(program, targets, Calls::Auto, limits, progress);
+    let answer = smt_cegar::check(program, targets, Calls::Auto, limits, prover, progress);
     let (verdict, failure, reasons) = match answer.outcome {
         Outcome::Safe => (Verdict::Safe, None, Vec::new()),
         Outcome::Unsafe { trace, path, target } => {
@@ -205,6 +221,7 @@ fn by_refinement(
                 }
                 other => other.why(),
             };
+            let why = answer.unproved.as_deref().unwrap_or(why);
             let reason = format!("refinement: {why}; {} counterexamples were ruled out", answer.cycles);
             (Verdict::Unknown(stop), None, vec![reason])
         }

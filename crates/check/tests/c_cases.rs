@@ -4,6 +4,9 @@
 #[path = "case_facts_support/yaml.rs"]
 mod yaml;
 
+#[path = "c_support/random.rs"]
+mod random;
+
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -59,38 +62,6 @@ fn verdicts_on_the_programs_of_the_documents() {
     assert!(count >= 30, "{count} programs");
 }
 
-/// A random program over three small inputs: arithmetic, branches, a loop, a call, an array, a pointer.
-fn program() -> impl Strategy<Value = String> {
-    let variable = || proptest::sample::select(vec!["a", "b", "c", "*p", "v[a & 3]", "g"]);
-    let operator = || proptest::sample::select(vec!["+", "-", "*", "&", "|", "^", "<", "==", "%", "<<"]);
-    let expression = (variable(), operator(), variable(), 0_u32..7).prop_map(|(x, op, y, k)| match op {
-        "%" => format!("({x} % {})", k + 1),
-        "<<" => format!("({x} << {})", k % 4),
-        _ => format!("({x} {op} ({y} + {k}))"),
-    });
-    let target = || proptest::sample::select(vec!["a", "b", "c", "*p", "v[b & 3]", "g"]);
-    let simple = (target(), expression.clone()).prop_map(|(t, e)| format!("{t} = {e};"));
-    let statement = prop_oneof![
-        5 => simple.clone(),
-        2 => (expression.clone(), simple.clone(), simple.clone())
-            .prop_map(|(e, x, y)| format!("if ({e} > 2) {{ {x} }} else {{ {y} }}")),
-        1 => (1_u32..5, simple.clone()).prop_map(|(n, x)| format!("for (int i = 0; i < {n}; i++) {{ {x} }}")),
-        1 => (target(), expression.clone()).prop_map(|(t, e)| format!("{t} = twice({e});")),
-        1 => Just("p = (a & 1) ? &b : &c;".to_owned()),
-        1 => (1_u32..4, simple).prop_map(|(n, x)| format!("switch (a & 3) {{ case {n}: {x} break; default: g++; }}")),
-    ];
-    (proptest::collection::vec(statement, 1..7), expression, -3_i32..9).prop_map(|(body, e, k)| {
-        let body = body.join("\n  ");
-        format!(
-            "extern int __VERIFIER_nondet_int(void);\nextern void reach_error(void);\nstatic int g;\n\
-             static int twice(int x) {{ g ^= x; return x + x; }}\n\
-             int main(void) {{\n  int a = __VERIFIER_nondet_int() & 3, b = __VERIFIER_nondet_int() & 3;\n  \
-             int c = __VERIFIER_nondet_int() & 1;\n  int v[4] = {{1, 2, 3, 4}};\n  int *p = &b;\n  {body}\n  \
-             if ({e} == {k}) reach_error();\n  return 0;\n}}\n"
-        )
-    })
-}
-
 /// Runs the compiled program on all inputs: whether one of them fails.
 fn fails(folder: &Path, name: &str) -> bool {
     let mut harness = String::from("#include <stdlib.h>\nstatic int at, values[3];\n");
@@ -131,7 +102,7 @@ fn verdicts_on_random_programs_are_those_of_the_compiled_programs() {
         failure_persistence: None,
         ..Config::default()
     });
-    let result = runner.run(&program(), |text| {
+    let result = runner.run(&random::program(), |text| {
         let file = folder.join("random.c");
         std::fs::write(&file, &text).unwrap();
         let expected = if fails(&folder, "random.c") { Verdict::Unsafe } else { Verdict::Safe };

@@ -8,7 +8,8 @@ use wherefore_check::cegar::{Cegar, CegarOptions, Stopping};
 use wherefore_check::exact::{CheckOptions, Checker, Detail, Search, Verdict};
 use wherefore_check::interpolants::Heuristic;
 use wherefore_check::smt_cegar::{self, Calls, Outcome as Refined, ProjectOptions, project};
-use wherefore_check::{Through, through};
+use wherefore_check::unrolled_proof::{self, Opinion};
+use wherefore_check::{Prover, Through, through};
 use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, Var, explore};
 use wherefore_pushdown::StopReason;
 
@@ -183,16 +184,22 @@ proptest! {
         let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap().verdict();
         let limits = wherefore_pushdown::Limits { time: Some(Duration::from_secs(2)), ..Default::default() };
         match bounded::check(&program, &targets, &limits) {
-            Bounded::Safe { .. } => prop_assert_eq!(exact, Verdict::Safe, "bounded: {}", text),
+            Bounded::Safe { bound } => {
+                prop_assert_eq!(exact, Verdict::Safe, "bounded: {}", text);
+                let opinion = unrolled_proof::check(&program, &targets, bound, &Prover::default(), &limits);
+                prop_assert_eq!(opinion, Opinion::Accepted, "bounded: {}", text);
+            }
             Bounded::Unsafe { trace, target, .. } => {
                 prop_assert_eq!(exact, Verdict::Unsafe, "bounded: {}", text);
+                let opinion = unrolled_proof::check(&program, &targets, 64, &Prover::default(), &limits);
+                prop_assert!(opinion != Opinion::Accepted, "bounded: {}", text);
                 prop_assert_eq!(program.replay(&trace), Ok(()), "bounded: {}", text);
                 prop_assert_eq!(trace.last().node(), Some(targets[target].node));
             }
             Bounded::Unknown { .. } => {}
         }
         for calls in [Calls::Inlined, Calls::Summarised] {
-            match smt_cegar::check(&program, &targets, calls, &limits, &mut |_| {}).outcome {
+            match smt_cegar::check(&program, &targets, calls, &limits, &Prover::default(), &mut |_| {}).outcome {
                 Refined::Safe => prop_assert_eq!(exact, Verdict::Safe, "{:?}: {}", calls, text),
                 Refined::Unsafe { trace, target, .. } => {
                     prop_assert_eq!(exact, Verdict::Unsafe, "{:?}: {}", calls, text);

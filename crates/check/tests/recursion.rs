@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use wherefore_check::Prover;
 use wherefore_check::smt_cegar::{Answer, Calls, Outcome, check};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{Program, TargetChoice};
@@ -21,7 +22,7 @@ fn answer(name: &str, text: &str, calls: Calls) -> Answer {
     let program = translate(name, text);
     let targets = program.targets(&TargetChoice::Default).unwrap();
     let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
-    let answer = check(&program, &targets, calls, &limits, &mut |_| {});
+    let answer = check(&program, &targets, calls, &limits, &Prover::default(), &mut |_| {});
     if let Outcome::Unsafe { trace, target, .. } = &answer.outcome {
         assert_eq!(trace.last().node(), Some(targets[*target].node), "{name}");
         if program.uses_memory().is_none() {

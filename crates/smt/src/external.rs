@@ -49,6 +49,24 @@ impl External {
         Self { command, process: None, levels: vec![Vec::new()] }
     }
 
+    /// A solver as people write it: a command line in one text. A known program alone, with or without a folder, gets the arguments that it needs.
+    ///
+    /// ```
+    /// use wherefore_smt::External;
+    ///
+    /// assert_eq!(External::from_text("/opt/bin/z3").command(), ["/opt/bin/z3", "-in", "-smt2"]);
+    /// assert_eq!(External::from_text("z3 -in -T:5").command(), ["z3", "-in", "-T:5"]);
+    /// ```
+    pub fn from_text(text: &str) -> Self {
+        let mut command: Vec<&str> = text.split_whitespace().collect();
+        if let [program] = command[..] {
+            let name = Path::new(program).file_name().and_then(|name| name.to_str());
+            let known = KNOWN.iter().find(|(program, _)| Some(*program) == name);
+            command.extend(known.into_iter().flat_map(|(_, arguments)| arguments.iter()));
+        }
+        Self::new(command)
+    }
+
     /// A known solver by its name, if it is installed.
     pub fn find(name: &str) -> Option<Self> {
         let (program, arguments) = KNOWN.iter().find(|(program, _)| *program == name)?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use wherefore_check::NoProver;
 use wherefore_frontend::LoadError;
 use wherefore_frontend::pds::PdsError;
 
@@ -70,6 +71,9 @@ pub enum CliError {
         /// What is missing or too much.
         message: String,
     },
+    /// The solver that was named is none.
+    #[error("{0}")]
+    Solver(#[from] NoProver),
     /// The answer cannot be written.
     #[error("cannot write the answer: {0}")]
     Output(#[from] io::Error),

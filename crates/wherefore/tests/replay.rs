@@ -139,6 +139,45 @@ int main(void) {
     confirmed(&one("memory", text, &["--data-model", "ilp32"]));
 }
 
+/// Whether a program without a C library can be compiled for 32 bits here.
+fn compiles_for_32_bits() -> bool {
+    let (folder, paths) = folder("m32", &[("m32.c", "int f(int x) { return x; }")]);
+    let object = folder.join("m32.o");
+    let status = Command::new("cc").args(["-m32", "-c", "-o"]).arg(&object).args(&paths).output();
+    let _ = std::fs::remove_dir_all(folder);
+    status.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn wide_integers_that_are_only_declared_do_not_stop_a_replay_for_32_bits() {
+    if !compiles_for_32_bits() {
+        println!("there is no compiler for 32 bits: nothing is compared");
+        return;
+    }
+    let with = |declared: &str, done: &str| {
+        format!(
+            "{declared} void reach_error(void); int __VERIFIER_nondet_int(void);
+int main(void) {{ int x = __VERIFIER_nondet_int(); {done} if (x == 41 && sizeof(long) == 4) reach_error(); return 0; }}"
+        )
+    };
+    let unused = "extern unsigned __int128 wide(__int128 a, int b); extern signed __int128 other(void); typedef __int128 large;";
+    let answer = one("unused128", &with(unused, ""), &["--data-model", "ilp32"]);
+    confirmed(&answer);
+    assert_eq!(answer["replay"]["why"], Value::Null, "{answer}");
+    // Whoever computes with them still needs 64 bits, where `long` has another size.
+    let used = [
+        ("call128", with("extern __int128 wide(void);", "wide();")),
+        ("object128", with("__int128 y, z;", "y = y + z;")),
+        ("typedef128", with("typedef __int128 large;", "large y, z; y = y + z;")),
+        ("cast128", with("long a[8];", "*(__int128 *)a;")),
+    ];
+    for (name, text) in used {
+        let answer = one(name, &text, &["--data-model", "ilp32"]);
+        let why = answer["replay"]["why"].as_str().unwrap_or_default();
+        assert!(why.contains("it can only be compiled for 64 bits"), "{name}: {answer}");
+    }
+}
+
 #[test]
 fn a_run_that_depends_on_what_cannot_be_fed_stays_unsafe() {
     let text = "void reach_error(void); int main(void) { int x; if (x == 12345) reach_error(); return 0; }";

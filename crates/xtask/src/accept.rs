@@ -1,7 +1,8 @@
 //! `cargo xtask accept DIR`: programs with known verdicts, each with its own limits; a wrong verdict is a failure.
 //!
 //! `DIR/index.csv` lists the programs: `path`, `family`, `verdict` (safe or unsafe), `property` (`reach-error(f)`, `reach-error`,
-//! `ERROR-label`, `assert`), `entry` and `data_model`.
+//! `ERROR-label`, `assert`), `entry` and `data_model`. A program that is refused has no verdict, and neither has one in which nothing of its
+//! property occurs: `wherefore` leaves with exit code 2 and says so.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -195,6 +196,15 @@ fn report(task: &Task, answer: &Answer) {
     );
 }
 
+/// Refusals are about one program each; what they have in common is counted.
+fn why_refused(message: &str) -> &'static str {
+    if message.contains("the property asks about ") {
+        "the property speaks of nothing in the program"
+    } else {
+        "by the front end"
+    }
+}
+
 fn summary(tasks: &[Task], answers: &BTreeMap<usize, Answer>, seconds: f64) -> ExitCode {
     #[derive(Default)]
     struct Row {
@@ -219,7 +229,7 @@ fn summary(tasks: &[Task], answers: &BTreeMap<usize, Answer>, seconds: f64) -> E
         }
         if !["safe", "unsafe"].contains(&answer.verdict.as_str()) {
             let reason = answer.reason.split(';').next().unwrap_or_default();
-            let reason = if answer.verdict == "refused" { "refused by the front end" } else { reason };
+            let reason = if answer.verdict == "refused" { why_refused(reason) } else { reason };
             *reasons.entry(format!("{}: {reason}", answer.verdict)).or_default() += 1;
         }
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
-use super::{Case, Feeding, Replay, is_preprocessed, labels};
+use super::{Case, Feeding, Replay, int128, is_preprocessed, labels};
 
 /// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a value are zero, so that
 /// every run is the same.
@@ -146,6 +146,12 @@ fn command(case: &Case<'_>, mode: Mode) -> String {
     parts.push(ZERO.to_owned());
     if mode != Mode::Wide {
         parts.push("-m32".to_owned());
+        let names_wide = |file: &PathBuf| {
+            fs::read(file).is_ok_and(|text| String::from_utf8_lossy(&text).contains("__int128"))
+        };
+        if case.files.iter().any(names_wide) {
+            parts.push(format!("'-D{}'", int128::DEFINITION));
+        }
     }
     parts.extend(case.preprocessor.iter().cloned());
     parts.extend(case.files.iter().map(|file| file.display().to_string()));
@@ -184,9 +190,17 @@ fn build(
         let text =
             if case.errors.labels.is_empty() { text } else { labels::mark(&text, &case.errors.labels) };
         let (source, object) = (folder.join(format!("{i}.c")), folder.join(format!("{i}.o")));
+        let only_declared = mode != Mode::Wide && int128::is_only_declared(&text);
         fs::write(&source, text).map_err(io)?;
+        let header = folder.join("int128.h");
+        if only_declared {
+            fs::write(&header, int128::header()).map_err(io)?;
+        }
         let compile = |more: &[&str]| {
             let mut command = Command::new(compiler());
+            if only_declared {
+                command.arg("-include").arg(&header);
+            }
             command.args(FLAGS).args(more).args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
             tool(&mut command)
         };

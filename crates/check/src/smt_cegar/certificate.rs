@@ -3,20 +3,35 @@
 //! The check asks a solver of its own one question a block. It knows nothing of predicates, diagrams and saturation: an error in any
 //! of them is found here. What it shares with the engine is the meaning of blocks as terms, and the solver.
 
-use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
+use wherefore_pushdown::StopReason;
+use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Solver, Term, Terms};
 
 use super::blocks::{Block, Blocks};
 use super::layers::Element;
 
 /// What the check of a certificate found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Checked {
     /// It is a proof.
     Proof,
     /// It is not: this block leads out of the invariant.
     Broken,
-    /// The budget ended first.
-    Unknown,
+    /// The solver does not know.
+    Unknown(Reason),
+}
+
+impl Checked {
+    /// Why a proof does not count, if it does not, in words and as what it stopped.
+    pub fn refusal(self) -> Option<(String, StopReason)> {
+        let (why, stop) = match self {
+            Self::Proof => return None,
+            Self::Unknown(reason) => {
+                (format!("its check was not decided: {}", reason.why()), super::stop(&reason))
+            }
+            Self::Broken => ("it is not inductive, which is an error of ours".to_owned(), StopReason::Steps),
+        };
+        Some((format!("a proof was found, but {why}"), stop))
+    }
 }
 
 /// For each node, what is reached, and what of that leads to an error or a cut: the proof of an error projection.
@@ -69,7 +84,7 @@ impl Separation {
             match solver.check(terms, &question, budget) {
                 Outcome::Unsat(_) => {}
                 Outcome::Sat(_) => return Checked::Broken,
-                Outcome::Unknown(_) => return Checked::Unknown,
+                Outcome::Unknown(reason) => return Checked::Unknown(reason),
             }
         }
         Checked::Proof

@@ -35,11 +35,11 @@ use wherefore_pushdown::{
 };
 use wherefore_smt::{Budget, Model, Reason, Term, Terms};
 
+use crate::prover::Prover;
 use crate::symbolic::{Flat, Machine, Store, run};
 use crate::unbounded::Failure;
 use abstraction::{Relations, Tracked};
 use blocks::{Block, Blocks, NodeId};
-use certificate::Checked;
 use path::{Feasibility, Path};
 use proof::Proof;
 use words::in_words;
@@ -77,6 +77,8 @@ pub struct Answer {
     pub tracked: Vec<(Node, Vec<String>)>,
     /// After a proof: what always holds where. Together they are the proof, and have been checked.
     pub invariants: Vec<(Node, String)>,
+    /// A proof was found, but its check does not accept it, and why.
+    pub unproved: Option<String>,
 }
 
 /// One turn of the loop, for whoever watches.
@@ -113,17 +115,18 @@ pub enum Calls {
     Summarised,
 }
 
-/// Decides whether a program can fail.
+/// Decides whether a program can fail. A proof counts only if the prover accepts it.
 pub fn check(
     program: &Program,
     targets: &[ErrorSite],
     calls: Calls,
     limits: &Limits,
+    prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
-        match thread.spawn_scoped(scope, move || search(program, targets, calls, limits, progress)) {
+        match thread.spawn_scoped(scope, move || search(program, targets, calls, limits, prover, progress)) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => Answer::unknown(StopReason::Memory),
         }
@@ -138,6 +141,7 @@ impl Answer {
             predicates: (0, 0),
             tracked: Vec::new(),
             invariants: Vec::new(),
+            unproved: None,
         }
     }
 }
@@ -155,6 +159,7 @@ fn search(
     targets: &[ErrorSite],
     calls: Calls,
     limits: &Limits,
+    prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
     let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
@@ -167,12 +172,13 @@ fn search(
     let Some(flat) = inlined else {
         return match calls {
             Calls::Inlined => Answer::unknown(StopReason::Memory),
-            _ => procedures::check(program, targets, budget, limits, progress),
+            _ => procedures::check(program, targets, (budget, limits), prover, progress),
         };
     };
     let mut machine = Machine::new(flat);
     let blocks = Blocks::new(&mut machine);
     let mut refinement = Refinement::new(machine, blocks, budget);
+    refinement.prover = prover.clone();
     let outcome = refinement.run(limits, progress);
     refinement.answer(outcome)
 }
@@ -198,6 +204,9 @@ struct Refinement<'a> {
     cycles: usize,
     /// After a proof: the invariant of each node.
     invariants: Vec<Term>,
+    /// Who checks proofs, and why it did not accept one.
+    prover: Prover,
+    unproved: Option<String>,
 }
 
 /// The abstract program of one cycle.
@@ -236,6 +245,8 @@ impl<'a> Refinement<'a> {
             budget,
             cycles: 0,
             invariants: Vec::new(),
+            prover: Prover::default(),
+            unproved: None,
         }
     }
 
@@ -312,12 +323,14 @@ impl<'a> Refinement<'a> {
         let known = places.zip(invariants.iter().copied()).collect();
         let names = self.blocks.variables().collect();
         let proof = Proof::new(&mut self.machine.terms, &self.machine.flat, names, known);
-        let checked = proof.check(&self.budget);
+        let checked = proof.check(&mut *self.prover.solver(), &self.budget);
         self.invariants = invariants;
-        match checked {
-            Checked::Proof => Ok(Outcome::Safe),
-            Checked::Unknown => Err(StopReason::Time),
-            Checked::Broken => panic!("the invariant of a proof is not inductive"),
+        match checked.refusal() {
+            None => Ok(Outcome::Safe),
+            Some((why, stop)) => {
+                self.unproved = Some(why);
+                Err(stop)
+            }
         }
     }
 
@@ -514,7 +527,8 @@ impl<'a> Refinement<'a> {
             .map(|(place, formula)| (self.machine.flat.node(*place), in_words(terms, *formula)))
             .collect();
         let tracked = self.tracked();
-        Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants }
+        let unproved = self.unproved.clone();
+        Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants, unproved }
     }
 
     /// What is tracked where.

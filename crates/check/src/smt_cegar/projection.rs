@@ -441,7 +441,7 @@ impl Projection<'_> {
         let terms = &mut refinement.machine.terms;
         match separation.check(terms, blocks, &refinement.initial, is_inside, &refinement.budget) {
             Checked::Proof => true,
-            Checked::Unknown => false,
+            Checked::Unknown(_) => false,
             Checked::Broken => panic!("what is outside of the projection is not proved to be"),
         }
     }

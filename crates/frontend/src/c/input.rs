@@ -20,6 +20,8 @@ use crate::diagnostics::LoadError;
 pub(crate) struct Unit {
     pub(crate) lines: LineTable,
     pub(crate) tree: TranslationUnit,
+    /// Whether it was Cimple, with declarations that we have added.
+    pub(crate) is_cimple: bool,
 }
 
 /// What a file is before it is parsed.
@@ -28,13 +30,14 @@ pub(crate) struct Text {
     text: String,
     /// A directive that changes the layout of structures.
     pack: Option<usize>,
+    is_cimple: bool,
 }
 
 impl Text {
     fn new(lines: LineTable, text: &str) -> Text {
         let pack = text.find("#pragma pack");
         let Rewritten { text, added } = rewrite(text);
-        Text { lines: lines.with_added(added), text, pack }
+        Text { lines: lines.with_added(added), text, pack, is_cimple: false }
     }
 }
 
@@ -65,7 +68,7 @@ pub(crate) fn own(name: &str, text: &str, sources: &mut Sources) -> Text {
 pub(crate) fn cimple(name: &str, text: &str, sources: &mut Sources) -> Text {
     let main = sources.add(name, text);
     let Rewritten { text: rewritten, added } = cimple::rewrite(&without_comments(text));
-    Text::new(LineTable::identity(main, text).with_added(added), &rewritten)
+    Text { is_cimple: true, ..Text::new(LineTable::identity(main, text).with_added(added), &rewritten) }
 }
 
 /// The text without its markers `#line 12 "other.c"`, if one of them names a file that is not there: places are then those of the file
@@ -130,14 +133,14 @@ fn output_on(mut command: Command, text: &str) -> std::io::Result<Output> {
 
 /// Parses a text.
 pub(crate) fn parse(text: Text, sources: &mut Sources) -> Result<Unit, Problem> {
-    let Text { lines, text, pack } = text;
+    let Text { lines, text, pack, is_cimple } = text;
     if let Some(at) = pack {
         let span = lines.span(sources, at, at + "#pragma pack".len());
         return Err(Problem::unsupported(span, "`#pragma pack` is"));
     }
     let config = Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
     match parse_preprocessed(&config, text) {
-        Ok(parsed) => Ok(Unit { lines, tree: parsed.unit }),
+        Ok(parsed) => Ok(Unit { lines, tree: parsed.unit, is_cimple }),
         Err(error) => {
             let rest = &error.source[error.offset.min(error.source.len())..];
             let word = rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();

@@ -5,6 +5,7 @@
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `task.rs` reads properties and tasks of SV-COMP into options.
 //! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files. `cimple.rs`: Cimple as C.
+//!    [`Mentions`]: whether a property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
 //!    are observed.
@@ -17,6 +18,7 @@ mod files;
 mod input;
 mod lines;
 mod lower;
+mod mentions;
 mod models;
 mod points_to;
 mod problem;
@@ -34,6 +36,7 @@ use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
 pub use ctype::DataModel;
 use lines::Sources;
+pub use mentions::Mentions;
 use problem::{Problem, refuse};
 use sema::Linkage;
 pub use task::{Property as TaskProperty, Task, read_property, read_task};
@@ -111,6 +114,8 @@ pub struct Translation {
     pub regions: Vec<Region>,
     /// How wide types are.
     pub data_model: DataModel,
+    /// What the text speaks of, and so what a property can ask about.
+    pub mentions: Mentions,
 }
 
 /// A step that brings a value from outside: a havoc of one target.
@@ -232,9 +237,17 @@ fn translate_texts(
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
     let mut problems = Vec::new();
+    let mut mentions = Mentions::default();
     for text in texts {
         match input::parse(text, &mut sources) {
-            Ok(unit) => problems.extend(sema::analyse(&unit, &mut tree, &mut linkage, &mut sources)),
+            Ok(unit) => {
+                if unit.is_cimple {
+                    mentions.add_cimple(&unit.tree);
+                } else {
+                    mentions.add(&unit.tree);
+                }
+                problems.extend(sema::analyse(&unit, &mut tree, &mut linkage, &mut sources));
+            }
             Err(problem) => problems.push(problem),
         }
     }
@@ -290,6 +303,7 @@ fn translate_texts(
         undefined: lowered.undefined,
         regions: lowered.regions,
         data_model: options.data_model,
+        mentions,
     })
 }
 

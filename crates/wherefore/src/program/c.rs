@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use wherefore_check::harness::{self, Case, Errors, Feed, FeedType, Replay, Replayed};
-use wherefore_frontend::c::{self, Assumption, DataModel, Input, Options};
+use wherefore_check::{NoProver, Prover};
+use wherefore_frontend::c::{self, Assumption, DataModel, Input, Mentions, Options};
 use wherefore_program::{ErrorKind, ErrorSite, LocationKind, Program, Trace};
 
 use crate::exit::CliError;
@@ -41,6 +42,11 @@ pub struct CArgs {
     #[arg(short = 'D', value_name = "MACRO", help_heading = "C")]
     define: Vec<String>,
 
+    /// Let this solver check proofs instead of the embedded one: `z3`, or the command line of any that reads SMT-LIB 2. What it does
+    /// not accept is no proof.
+    #[arg(long, value_name = "COMMAND", help_heading = "C")]
+    solver: Option<String>,
+
     /// Do not run the compiled program with the inputs of a failing run.
     #[arg(long, help_heading = "C")]
     no_replay: bool,
@@ -70,6 +76,8 @@ pub struct Rest {
     pub doubts: Vec<Assumption>,
     /// Objects that are not defined.
     pub undefined: Vec<String>,
+    /// What its text speaks of.
+    pub mentions: Mentions,
     /// The files that were read, and how.
     pub files: Vec<PathBuf>,
     pub options: Options,
@@ -83,6 +91,11 @@ impl Rest {
 }
 
 impl CArgs {
+    /// Who checks proofs.
+    pub fn prover(&self) -> Result<Prover, NoProver> {
+        self.solver.as_deref().map_or(Ok(Prover::default()), Prover::command)
+    }
+
     /// Whether a file is C or Cimple, or a task about C.
     pub fn applies_to(file: &Path) -> bool {
         c::is_c(file) || c::is_cimple(file) || file.extension().is_some_and(|extension| extension == "yml")
@@ -129,6 +142,7 @@ impl CArgs {
             assumptions: translation.assumptions,
             doubts: translation.doubts,
             undefined: translation.undefined,
+            mentions: translation.mentions,
             files,
             options,
         };

@@ -15,7 +15,7 @@ use super::c;
 use super::explain::{EffortArgs, of_c, screen};
 use super::progress::LiveLine;
 use super::run::{RunStep, c_steps, sliced, steps};
-use super::trust::{Replayed, Trusted, trusted};
+use super::trust::{Proof, Replayed, Trusted, trusted};
 use super::{Place, ProgramArgs, Stats, Subject, Word, because, print, render, unsupported};
 use crate::exit::{CliError, Exit};
 
@@ -118,6 +118,9 @@ pub struct Answer {
     /// No run fails within so many turns of each loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<usize>,
+    /// Whether the proof was checked a second time; only said of C programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// What the compiled program does with the inputs of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replayed>,
@@ -195,6 +198,7 @@ impl Answer {
             explanation: None,
             refinement: None,
             bound: None,
+            proof: None,
             replay: None,
             invariants: Vec::new(),
             assumptions: Vec::new(),
@@ -236,8 +240,8 @@ impl Answer {
             let explanation = of_c(&args.program, &EffortArgs::little(), subject, rest, &trusted);
             self.explanation = Some(wherefore_report::short(&explanation, &screen()));
         }
-        let Trusted { verdict, reason, decided, replay } = trusted;
-        (self.verdict, self.reason, self.replay) = (verdict, reason, replay);
+        let Trusted { verdict, reason, decided, replay, proof } = trusted;
+        (self.verdict, self.reason, self.replay, self.proof) = (verdict, reason, replay, proof);
         self.engine = match decided.engine {
             wherefore_check::Engine::Bounded => Some("bounded"),
             wherefore_check::Engine::Refinement => Some("cegar"),
@@ -305,6 +309,9 @@ impl Answer {
         }
         if let Some(stop) = decision.no_run {
             self.reason = Some(format!("no run can be shown, because {}", because(stop)));
+        }
+        if self.verdict == Word::Safe {
+            self.reason = subject.nothing_to_check();
         }
         if let (Some(heuristic), Some(cycle)) = (heuristic, &decision.cycle) {
             self.refinement = Some(Refinement {

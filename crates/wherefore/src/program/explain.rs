@@ -16,7 +16,7 @@ use wherefore_report::{PageOptions, Task, TerminalOptions};
 
 use super::c::{self, Rest};
 use super::progress::LiveLine;
-use super::trust::{Replayed, Trusted, replay, trusted};
+use super::trust::{Proof, Replayed, Trusted, replay, trusted};
 use super::{ProgramArgs, Subject, Word, print, render, unsupported};
 use crate::exit::{CliError, Exit};
 
@@ -273,6 +273,8 @@ pub fn of_c(
     put_stats(&mut explanation, subject, &trusted.decided, taken);
     let doubt = |doubt| format!("lines are cleared only if {}", c::words(&subject.program, doubt));
     explanation.stats.incomplete.extend(rest.doubts.iter().map(doubt));
+    let unchecked = trusted.proof.iter().filter(|proof| !proof.checked);
+    explanation.stats.incomplete.extend(unchecked.map(Proof::words));
     explanation
 }
 
@@ -300,7 +302,7 @@ fn of_finite(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject) -> (Wor
             explanation.verdict = model::Verdict::Safe;
             explanation.projection = seen.nothing_fails();
         }
-        explanation.reason = reason;
+        explanation.reason = reason.or_else(|| subject.nothing_to_check());
         explanation.stats.locations = program.nodes().count();
         explanation.stats.check_seconds = subject.begin.elapsed().as_secs_f64();
         (word, explanation)

@@ -10,6 +10,7 @@ mod run;
 pub mod serve;
 pub mod slice;
 mod trust;
+mod vacuous;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,8 +18,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wherefore_check::CheckError;
 use wherefore_check::exact::{CheckOptions, Checker, Search, Verdict};
+use wherefore_check::{CheckError, Prover};
 use wherefore_frontend::load;
 use wherefore_program::{ErrorKind, ErrorSite, Program, TargetChoice};
 use wherefore_pushdown::StopReason;
@@ -84,7 +85,24 @@ pub struct Subject {
     pub targets: Vec<ErrorSite>,
     /// What a C program has beside.
     pub rest: Option<Rest>,
+    /// Who checks proofs about it.
+    pub prover: Prover,
     pub begin: Instant,
+}
+
+impl Subject {
+    /// That no place was asked about, in words: no run fails then, whatever the program does.
+    fn nothing_to_check(&self) -> Option<String> {
+        let why = match &self.rest {
+            _ if !self.targets.is_empty() => return None,
+            Some(rest) if rest.mentions.includes(&rest.options.property) => {
+                "what would be an error is in no function that is used"
+            }
+            Some(_) => "no assertion, no error function, no error label",
+            None => "no assertion, no error label",
+        };
+        Some(format!("nothing to check: {why}"))
+    }
 }
 
 impl ProgramArgs {
@@ -102,9 +120,18 @@ impl ProgramArgs {
     fn load_without_guard(&self) -> Result<Subject, CliError> {
         let begin = Instant::now();
         let question = |message: String| CliError::Question { file: self.name(), message };
+        let prover = self.c.prover()?;
+        if prover != Prover::default() && !CArgs::applies_to(&self.file) {
+            return Err(question("no solver takes part in proofs about such programs (--solver)".to_owned()));
+        }
         let (mut program, rest) = if CArgs::applies_to(&self.file) {
             let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
             let (program, rest) = self.c.load(&files, self.entry.as_deref())?;
+            // A label that is asked about instead has an error of its own.
+            let refusal = vacuous::refusal(&rest.options.property, &rest.mentions);
+            if let (Some(message), None) = (refusal, &self.label) {
+                return Err(question(message));
+            }
             (program, Some(rest))
         } else {
             if let Some(other) = self.more.first() {
@@ -117,7 +144,7 @@ impl ProgramArgs {
         }
         let choice = self.label.clone().map_or(TargetChoice::Default, TargetChoice::Label);
         let targets = program.targets(&choice).map_err(|error| question(error.to_string()))?;
-        Ok(Subject { program: Arc::new(program), targets, rest, begin })
+        Ok(Subject { program: Arc::new(program), targets, rest, prover, begin })
     }
 
     fn name(&self) -> String {

@@ -166,6 +166,9 @@ impl Answer {
                     answer.verdict = Word::Unknown;
                     answer.reason = Some(because(stop));
                 }
+                if answer.verdict == Word::Safe {
+                    answer.reason = subject.nothing_to_check();
+                }
                 answer.stats = Stats::of(subject, size_of(&checker));
             }
             Err(error) => answer.reason = Some(unsupported(program, &error)),

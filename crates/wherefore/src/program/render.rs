@@ -17,7 +17,8 @@ pub fn json(answer: &impl Serialize) -> String {
 
 fn verdict(out: &mut String, word: Word, reason: Option<&str>) {
     let _ = match (word, reason) {
-        (Word::Safe, _) => write!(out, "safe"),
+        (Word::Safe, Some(reason)) => write!(out, "safe ({reason})"),
+        (Word::Safe, None) => write!(out, "safe"),
         (Word::Unsafe, _) => write!(out, "unsafe"),
         (Word::Unknown, reason) => write!(out, "unknown, because {}", reason.unwrap_or("of a limit")),
     };
@@ -31,8 +32,7 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
     let failing = answer.targets.iter().filter(|target| target.verdict == Word::Unsafe).count();
     let _ = match (answer.verdict, answer.targets.len()) {
         (Word::Unknown, _) => writeln!(out),
-        (_, 0) => writeln!(out, " (there is nothing to check: no assertion, no error label)"),
-        (_, 1) => writeln!(out),
+        (_, 0 | 1) => writeln!(out),
         (_, count) => writeln!(out, " ({failing} of {count} checks can fail)"),
     };
     if answer.targets.len() > 1 {
@@ -93,6 +93,9 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
     if let (Word::Safe, Some(bound)) = (answer.verdict, answer.bound) {
         let turns = if bound == 1 { "one turn" } else { &format!("{bound} turns") };
         let _ = writeln!(out, "every run ends within {turns} of each loop that is not fixed");
+    }
+    if let (Word::Safe, Some(proof)) = (answer.verdict, &answer.proof) {
+        let _ = writeln!(out, "{}", proof.words());
     }
     if !answer.assumptions.is_empty() {
         let _ = writeln!(out, "\nassuming that:");

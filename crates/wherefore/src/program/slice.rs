@@ -5,9 +5,10 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use wherefore_check::exact::Search;
-use wherefore_check::{Verdict, Way, decide, decide_unbounded};
+use wherefore_check::{Way, decide};
 use wherefore_program::{CallStack, EdgeRef, PathSlicer, Program, Record, SliceOptions, Stops};
 
+use super::trust::{Trusted, trusted};
 use super::{Place, ProgramArgs, Stats, Subject, Word, print, render, unsupported};
 use crate::exit::{CliError, Exit};
 
@@ -92,8 +93,10 @@ impl Answer {
         };
         match failing_path(args, subject) {
             Ok((verdict, reason, path)) => {
-                (answer.verdict, answer.reason) = Word::of(verdict);
-                answer.reason = reason.or(answer.reason);
+                (answer.verdict, answer.reason) = (verdict, reason);
+                if answer.verdict == Word::Safe {
+                    answer.reason = subject.nothing_to_check();
+                }
                 if let Some((path, target)) = path {
                     answer.error = target
                         .and_then(|at| subject.targets.get(at))
@@ -127,16 +130,16 @@ impl Answer {
 }
 
 /// The edges of a failing run, and the place that it reaches.
-type Found = (Verdict, Option<String>, Option<(Vec<EdgeRef>, Option<usize>)>);
+type Found = (Word, Option<String>, Option<(Vec<EdgeRef>, Option<usize>)>);
 
 fn failing_path(args: &SliceArgs, subject: &Subject) -> Result<Found, String> {
     let limits = args.program.options().limits;
     let (program, targets) = (&subject.program, &subject.targets);
     if subject.rest.is_some() {
-        let decided = decide_unbounded(program, targets, Default::default(), &limits, |_| {});
-        let reason = (!decided.reasons.is_empty()).then(|| decided.reasons.join("; "));
+        let Trusted { verdict, reason, decided, .. } =
+            trusted(&args.program, subject, Default::default(), |_| {});
         let path = decided.failure.map(|failure| (failure.path, Some(failure.target)));
-        return Ok((decided.verdict, reason, path));
+        return Ok((verdict, reason, path));
     }
     let decision = decide(program, targets, Way::Exact(Search::Forwards), &limits, &mut |_| {})
         .map_err(|error| unsupported(program, &error))?;
@@ -145,5 +148,6 @@ fn failing_path(args: &SliceArgs, subject: &Subject) -> Result<Found, String> {
         let target = targets.iter().position(|site| Some(site.node) == end);
         (run.trace.steps.iter().map(|step| step.edge).collect(), target)
     });
-    Ok((decision.verdict, None, path))
+    let (verdict, reason) = Word::of(decision.verdict);
+    Ok((verdict, reason, path))
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use wherefore_check::harness::Replay;
 use wherefore_check::smt_cegar::Cycle;
-use wherefore_check::{Decided, Engine, Failure, decide_unbounded};
+use wherefore_check::unrolled_proof::{self, Opinion};
+use wherefore_check::{Decided, Engine, Failure, Prover, decide_unbounded, decide_with_prover};
 use wherefore_program::{ErrorSite, TargetChoice};
 use wherefore_pushdown::Limits;
 
@@ -25,6 +26,21 @@ pub struct Trusted {
     pub decided: Decided,
     /// What the compiled program did.
     pub replay: Option<Replayed>,
+    /// Whether a proof was checked a second time.
+    pub proof: Option<Proof>,
+}
+
+/// What came of the check of a proof.
+#[derive(Clone, Serialize)]
+pub struct Proof {
+    pub checked: bool,
+    /// What was checked: `invariant` or `unrolling`.
+    pub how: &'static str,
+    /// The solver that was asked: `embedded`, or its command line.
+    pub solver: String,
+    /// Why it was not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// What came of a replay by the compiled program.
@@ -34,6 +50,18 @@ pub struct Replayed {
     pub outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+impl Proof {
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        let by = if self.solver == "embedded" { String::new() } else { format!(" by `{}`", self.solver) };
+        match (&self.why, self.how) {
+            (Some(why), _) => format!("the proof was not checked a second time: {why}"),
+            (None, "invariant") => format!("the proof was checked{by}: every step keeps its invariant"),
+            (None, _) => format!("the proof was checked{by}: the program was unrolled a second time"),
+        }
+    }
 }
 
 impl From<Replay> for Replayed {
@@ -55,20 +83,36 @@ pub fn trusted(
 ) -> Trusted {
     let begin = Instant::now();
     let limits = args.options().limits;
-    let decided = decide_unbounded(&subject.program, &subject.targets, engine, &limits, progress);
+    let (program, targets, prover) = (&subject.program, &subject.targets, &subject.prover);
+    let decided = decide_with_prover(program, targets, engine, &limits, prover, progress);
     let (verdict, mut reason) = Word::of(decided.verdict);
     if !decided.reasons.is_empty() {
         reason = Some(decided.reasons.join("; "));
     }
-    let mut trusted = Trusted { verdict, reason, decided, replay: None };
+    let mut trusted = Trusted { verdict, reason, decided, replay: None, proof: None };
     if let Some(rest) = &subject.rest {
         match (verdict, trusted.decided.failure.clone()) {
             (Word::Unsafe, Some(failure)) => trusted.replay(args, subject, rest, &failure),
-            (Word::Safe, _) => trusted.doubt(args, subject, rest, engine, begin.elapsed()),
+            (Word::Safe, _) => {
+                let taken = begin.elapsed();
+                trusted.doubt(args, subject, rest, engine, taken);
+                if trusted.verdict == Word::Safe {
+                    trusted.check(args, subject, taken);
+                }
+            }
             _ => {}
         }
     }
+    if trusted.verdict == Word::Safe {
+        trusted.reason = subject.nothing_to_check();
+    }
     trusted
+}
+
+/// The time for a second look at a proof: about as long as it took to find it.
+fn again(args: &ProgramArgs, subject: &Subject, taken: Duration) -> Duration {
+    let time = taken + Duration::from_secs(2);
+    args.left(subject).map_or(time, |left| time.min(left))
 }
 
 /// What the compiled program does with the inputs of a run; none if that is not wanted.
@@ -127,9 +171,7 @@ impl Trusted {
         if targets.is_empty() || args.check.is_some() {
             return;
         }
-        let time = taken + Duration::from_secs(2);
-        let time = args.left(subject).map_or(time, |left| time.min(left));
-        let limits = Limits { time: Some(time), ..args.options().limits };
+        let limits = Limits { time: Some(again(args, subject, taken)), ..args.options().limits };
         let checked = Arc::new(checked);
         let decided = decide_unbounded(&checked, &targets, engine, &limits, |_| {});
         if let Some(site) = decided.failure.and_then(|failure| targets.get(failure.target).cloned()) {
@@ -138,6 +180,36 @@ impl Trusted {
                 "an index can be outside of its array at {file}:{line}, so that nothing is certain"
             ));
         }
+    }
+
+    /// A proof counts only if it is not refuted by code that shares nothing with the engine. Refinement has had its proof checked; another
+    /// solver that was named must accept.
+    fn check(&mut self, args: &ProgramArgs, subject: &Subject, taken: Duration) {
+        let (solver, time) = match &subject.prover {
+            Prover::Embedded => ("embedded".to_owned(), Some(again(args, subject, taken))),
+            Prover::Command(command) => (command.clone(), args.left(subject)),
+        };
+        let mut proof = Proof { checked: true, how: "invariant", solver, why: None };
+        if let (Engine::Bounded, Some(bound)) = (self.decided.engine, self.decided.bound) {
+            proof.how = "unrolling";
+            let limits = Limits { time, ..args.options().limits };
+            match unrolled_proof::check(&subject.program, &subject.targets, bound, &subject.prover, &limits) {
+                Opinion::Accepted => {}
+                Opinion::Refuted(why) => {
+                    let whose = "this is an error of wherefore";
+                    return self
+                        .retract(format!("a proof was found, but a second look refutes it: {why}; {whose}"));
+                }
+                Opinion::Undecided(why) if subject.prover != Prover::Embedded => {
+                    return self.retract(format!(
+                        "a proof was found, but `{}` did not check it: {why}",
+                        proof.solver
+                    ));
+                }
+                Opinion::Undecided(why) => (proof.checked, proof.why) = (false, Some(why)),
+            }
+        }
+        self.proof = Some(proof);
     }
 
     /// The verdict is not certain after all.

@@ -30,11 +30,11 @@ use wherefore_smt::{BitBlaster, Budget, Model, Term, Terms};
 
 use super::before::Spurious;
 use super::blocks::{Block, conjuncts};
-use super::certificate::Checked;
 use super::path::atoms;
 use super::words::in_words;
 use super::{Answer, Cycle, Outcome, stop};
 use crate::encoding::stacks_with;
+use crate::prover::Prover;
 use crate::symbolic::{Flat, Machine, run};
 use abstraction::{Abstract, Abstraction, Bit, CONTROL, Predicates, bit, symbol};
 use graph::{Graph, Point, PointId};
@@ -52,11 +52,11 @@ pub(super) fn is_recursive(program: &Program) -> bool {
 pub(super) fn check(
     program: &Program,
     targets: &[ErrorSite],
-    budget: Budget,
-    limits: &Limits,
+    (budget, limits): (Budget, &Limits),
+    prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
-    let mut refinement = Refinement::new(program, targets, budget);
+    let mut refinement = Refinement::new(program, targets, budget, prover);
     let outcome = refinement.run(limits, progress);
     refinement.answer(outcome)
 }
@@ -88,18 +88,33 @@ struct Refinement<'a> {
     abstraction: Abstraction,
     budget: Budget,
     cycles: usize,
+    /// Who checks proofs.
+    prover: Prover,
     /// After a proof: the invariant of each point.
     invariants: Vec<Term>,
+    /// Why a proof that was found does not count.
+    unproved: Option<String>,
 }
 
 impl<'a> Refinement<'a> {
-    fn new(program: &'a Program, targets: &[ErrorSite], budget: Budget) -> Self {
+    fn new(program: &'a Program, targets: &[ErrorSite], budget: Budget, prover: &Prover) -> Self {
         let mut machine = Machine::new(Flat::new(program, targets));
         let graph = Graph::new(&mut machine, program);
         let initial = initial(&mut machine, &graph, program);
         let predicates = Predicates::new(&graph);
         let abstraction = Abstraction::new();
-        Self { machine, graph, initial, predicates, abstraction, budget, cycles: 0, invariants: Vec::new() }
+        Self {
+            machine,
+            graph,
+            initial,
+            predicates,
+            abstraction,
+            prover: prover.clone(),
+            budget,
+            cycles: 0,
+            invariants: Vec::new(),
+            unproved: None,
+        }
     }
 
     fn run(&mut self, limits: &Limits, progress: &mut (dyn FnMut(&Cycle) + Send)) -> Outcome {
@@ -215,12 +230,15 @@ impl<'a> Refinement<'a> {
     /// Safe, if the reachable truth values are a proof that a separate check accepts.
     fn certified(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Result<Outcome, StopReason> {
         let invariants = self.invariants(program, post);
-        let checked = proof::check(&mut self.machine, &self.graph, &invariants, &self.budget);
+        let solver = &mut *self.prover.solver();
+        let checked = proof::check(&mut self.machine, &self.graph, &invariants, solver, &self.budget);
         self.invariants = invariants;
-        match checked {
-            Checked::Proof => Ok(Outcome::Safe),
-            Checked::Unknown => Err(StopReason::Time),
-            Checked::Broken => panic!("the invariant of a proof is not inductive"),
+        match checked.refusal() {
+            None => Ok(Outcome::Safe),
+            Some((why, stop)) => {
+                self.unproved = Some(why);
+                Err(stop)
+            }
         }
     }
 
@@ -296,6 +314,7 @@ impl<'a> Refinement<'a> {
             .filter_map(|(point, formula)| Some((self.graph.node(point)?, in_words(terms, *formula))))
             .collect();
         let predicates = (self.predicates.total(), most);
-        Answer { outcome, cycles: self.cycles, predicates, tracked, invariants }
+        let unproved = self.unproved.clone();
+        Answer { outcome, cycles: self.cycles, predicates, tracked, invariants, unproved }
     }
 }

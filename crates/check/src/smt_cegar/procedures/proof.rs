@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{EdgeRef, Operation, ProcedureId, Program, Target, Var};
-use wherefore_smt::{Budget, Term, Terms};
+use wherefore_smt::{Budget, Solver, Term, Terms};
 
 use super::super::certificate::Checked;
 use super::super::proof::{Proof, Scope};
@@ -17,7 +17,13 @@ use super::graph::{Graph, PointId};
 use crate::symbolic::Machine;
 
 /// Checks that formulas, one a point, are a proof.
-pub(super) fn check(machine: &mut Machine<'_>, graph: &Graph, holds: &[Term], budget: &Budget) -> Checked {
+pub(super) fn check(
+    machine: &mut Machine<'_>,
+    graph: &Graph,
+    holds: &[Term],
+    solver: &mut dyn Solver,
+    budget: &Budget,
+) -> Checked {
     if graph.errors.keys().any(|error| holds[*error] != Terms::FALSE) {
         return Checked::Broken;
     }
@@ -35,7 +41,7 @@ pub(super) fn check(machine: &mut Machine<'_>, graph: &Graph, holds: &[Term], bu
     let proof = Proof::new(&mut machine.terms, &machine.flat, names, invariants);
     let mut check = Check { proof, graph, holds, writes: writes(machine.flat.program) };
     match check.obligations() {
-        Some(obligations) => check.proof.discharge(obligations, budget),
+        Some(obligations) => check.proof.discharge(obligations, solver, budget),
         None => Checked::Broken,
     }
 }
@@ -69,22 +75,18 @@ impl Check<'_, '_, '_> {
                         obligations.push(self.resuming(point, scope, edge)?);
                     }
                     Operation::Return(values) => {
-                        let mut possible = Terms::TRUE;
-                        let mut results = FxHashMap::default();
-                        for (value, result) in values.iter().zip(&graph.names.results[&procedure]) {
-                            let (value, fits) = self.proof.value(scope, value);
-                            possible = self.proof.terms.and(possible, fits);
-                            results.insert(*result, value);
-                        }
+                        let (values, possible) = self.proof.results(scope, values);
+                        let names = graph.names.results[&procedure].iter().copied();
+                        let results = names.zip(values).collect();
                         let effect = self.holds[graph.exits[&procedure]];
-                        let terms = &mut *self.proof.terms;
+                        let terms = &mut *self.proof.meaning.terms;
                         let effect = terms.substitute(effect, &results);
                         let needed = terms.implies(possible, effect);
                         obligations.push(terms.implies(invariant, needed));
                     }
                     _ => {
                         let needed = self.proof.before_way(flat.edge_in(frame, edge)?)?;
-                        obligations.push(self.proof.terms.implies(invariant, needed));
+                        obligations.push(self.proof.meaning.terms.implies(invariant, needed));
                     }
                 }
             }
@@ -103,7 +105,7 @@ impl Check<'_, '_, '_> {
                 values.insert(named.old, value);
             }
         }
-        let terms = &mut *self.proof.terms;
+        let terms = &mut *self.proof.meaning.terms;
         let needed = terms.substitute(self.holds[graph.start], &values);
         terms.implies(possible, needed)
     }
@@ -120,7 +122,7 @@ impl Check<'_, '_, '_> {
         for (named, value) in self.graph.names.locals[&callee].iter().zip(given) {
             values.extend([(named.now, value), (named.old, value)]);
         }
-        let terms = &mut *self.proof.terms;
+        let terms = &mut *self.proof.meaning.terms;
         let needed = terms.substitute(self.holds[self.graph.entries[&callee]], &values);
         let needed = terms.implies(possible, needed);
         Some(terms.implies(self.holds[point], needed))
@@ -141,8 +143,8 @@ impl Check<'_, '_, '_> {
             let value = changes.get(&global.now).copied().unwrap_or(global.now);
             at_exit.insert(global.old, value);
             if self.writes[call.callee.0 as usize].contains(&global.number) {
-                let sort = self.proof.terms.sort(global.now);
-                left.insert(global.now, self.proof.unknown(sort));
+                let sort = self.proof.meaning.terms.sort(global.now);
+                left.insert(global.now, self.proof.meaning.unknown(sort));
             }
             at_exit.insert(global.now, left.get(&global.now).copied().unwrap_or(global.now));
         }
@@ -151,13 +153,14 @@ impl Check<'_, '_, '_> {
         }
         let mut results = Vec::new();
         for result in &graph.names.results[&call.callee] {
-            let value = self.proof.unknown(self.proof.terms.sort(*result));
+            let sort = self.proof.meaning.terms.sort(*result);
+            let value = self.proof.meaning.unknown(sort);
             at_exit.insert(*result, value);
             results.push(value);
         }
         // The results are written into the store of the caller, with what the callee left.
         let needed = self.proof.before_results(scope, call, &results, self.holds[behind]);
-        let terms = &mut *self.proof.terms;
+        let terms = &mut *self.proof.meaning.terms;
         let needed = terms.substitute(needed, &left);
         let effect = terms.substitute(self.holds[graph.exits[&call.callee]], &at_exit);
         let known = terms.all(&[self.holds[point], possible, effect]);
@@ -215,9 +218,11 @@ fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
 mod tests {
     use wherefore_program::TargetChoice;
     use wherefore_pushdown::Limits;
+    use wherefore_smt::BitBlaster;
 
     use super::super::{Outcome, Refinement};
     use super::*;
+    use crate::prover::Prover;
 
     /// A proof is accepted; with one formula of it lost or made up, it is not.
     #[test]
@@ -226,11 +231,13 @@ mod tests {
             void main() begin\n  decl x, y;\n  g := x;\n  y := same(x);\n  assert(x = y);\n  assert(g = x);\nend\n";
         let program = wherefore_frontend::boolean::parse("same.bp", text, None).unwrap();
         let targets = program.targets(&TargetChoice::Default).unwrap();
-        let mut refinement = Refinement::new(&program, &targets, Budget::default());
+        let mut refinement = Refinement::new(&program, &targets, Budget::default(), &Prover::default());
         let outcome = refinement.run(&Limits::default(), &mut |_| {});
         assert!(matches!(outcome, Outcome::Safe), "{outcome:?}");
         let Refinement { mut machine, graph, invariants, .. } = refinement;
-        assert_eq!(check(&mut machine, &graph, &invariants, &Budget::default()), Checked::Proof);
+        let mut verdict =
+            |holds: &[Term]| check(&mut machine, &graph, holds, &mut BitBlaster::new(), &Budget::default());
+        assert_eq!(verdict(&invariants), Checked::Proof);
         let mut changed = 0;
         for point in 0..invariants.len() {
             for formula in [Terms::TRUE, Terms::FALSE] {
@@ -239,8 +246,7 @@ mod tests {
                     continue;
                 }
                 mutant[point] = formula;
-                let found = check(&mut machine, &graph, &mutant, &Budget::default());
-                assert_eq!(found, Checked::Broken, "{formula:?} at {:?}", graph.points[point]);
+                assert_eq!(verdict(&mutant), Checked::Broken, "{formula:?} at {:?}", graph.points[point]);
                 changed += 1;
             }
         }

@@ -1,0 +1,41 @@
+//! Properties that speak of nothing in a C program, which holds whatever the program does. "Safe" would be true and useless: whoever
+//! named the property meant something, and most likely misspelt it, or took the property of another program.
+
+use wherefore_frontend::c::{Mentions, Property};
+
+/// Why a property cannot be asked of a program, with what could be asked instead; none if it names something that occurs, or is the
+/// usual one, which nobody named.
+pub fn refusal(property: &Property, mentions: &Mentions) -> Option<String> {
+    if *property == Property::All || mentions.includes(property) {
+        return None;
+    }
+    let asked = match property {
+        Property::All => return None,
+        Property::Calls(names) => {
+            format!("calls of {}, which the program neither declares nor calls", quoted(names))
+        }
+        Property::Labels(names) => {
+            let labels = if names.len() == 1 { "label" } else { "labels" };
+            format!("the {labels} {}, which no function of the program has", quoted(names))
+        }
+        Property::Assertions => "assertions, and no function of the program has one".to_owned(),
+    };
+    Some(format!("the property asks about {asked}; {}", offer(mentions)))
+}
+
+/// What there is to ask about, with the options that do.
+fn offer(mentions: &Mentions) -> String {
+    let functions = mentions.error_functions().map(|name| format!("`{name}` (--error-function {name})"));
+    let labels = mentions.error_labels().map(|name| format!("the label `{name}` (--error-label {name})"));
+    let assertions = mentions.has_assertions().then(|| "assertions (--assertions)".to_owned());
+    let all: Vec<String> = functions.chain(labels).chain(assertions).collect();
+    match all.as_slice() {
+        [] => "it has no assertion, no error function and no error label either".to_owned(),
+        [one] => format!("it has {one}"),
+        [first @ .., last] => format!("it has {} and {last}", first.join(", ")),
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+}
