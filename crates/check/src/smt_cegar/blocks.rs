@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use wherefore_smt::{Term, Terms};
 
+use super::counters::Loops;
 use crate::symbolic::{Machine, PlaceId, Store};
 
 /// A node: a place where blocks start or end.
 pub(super) type NodeId = usize;
 
 /// A basic block.
+#[derive(Clone)]
 pub(super) struct Block {
     pub from: NodeId,
     pub to: NodeId,
@@ -36,6 +38,8 @@ pub(super) struct Blocks {
     pub errors: BTreeMap<NodeId, usize>,
     /// Nodes where calls were not inlined.
     pub cuts: Vec<NodeId>,
+    /// Which blocks can be repeated together.
+    pub loops: Loops,
     /// The term of each variable that has been read so far, by its number.
     names: FxHashMap<u32, Term>,
     /// The store in which every variable is the term of its name.
@@ -73,6 +77,7 @@ impl Blocks {
                 .collect(),
             cuts: flat.cuts.iter().filter_map(|place| number.get(place).copied()).collect(),
             blocks: Vec::new(),
+            loops: Loops::new(0, &[]),
             names: FxHashMap::default(),
             before: Store::new(0),
             places,
@@ -99,6 +104,7 @@ impl Blocks {
                 made.blocks.push(block);
             }
         }
+        made.loops = Loops::new(made.places.len(), &made.blocks);
         made
     }
 
@@ -189,5 +195,10 @@ impl Block {
     /// A formula about the store after the block, as one about the store before it.
     pub fn before(&self, terms: &mut Terms, formula: Term) -> Term {
         terms.substitute(formula, &self.updates)
+    }
+
+    /// The block without its conditions.
+    pub fn unguarded(&self) -> Block {
+        Block { guards: Vec::new(), ..self.clone() }
     }
 }

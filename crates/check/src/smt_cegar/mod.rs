@@ -6,7 +6,8 @@
 //!
 //! # Reading order
 //! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver; `sharpen`: where they are too coarse. 4. `path`:
-//!    counterexamples; `before`: their formulas. 5. `certificate`: the check of proofs.
+//!    counterexamples; `reasons`: why they cannot be run; `before`: the formulas of a reason; `choice`: which reason; `counters`: guesses for loops.
+//! 5. `proof` and `certificate`: the checks of proofs.
 //! 6. [`project`]: the error projection. `layers`: shortest abstract runs through a node; `beyond`: what follows a cut; `conditions`: under which
 //!    conditions it fails.
 
@@ -15,11 +16,14 @@ mod before;
 mod beyond;
 mod blocks;
 mod certificate;
+mod choice;
 mod conditions;
+mod counters;
 mod layers;
 mod path;
 mod projection;
 mod proof;
+mod reasons;
 mod sharpen;
 mod words;
 
@@ -249,7 +253,10 @@ impl<'a> Refinement<'a> {
             steps: path.len(),
         });
         let examined = Path { blocks: &self.blocks, path: &path };
-        match examined.examine(&mut self.machine, &self.budget).map_err(|reason| stop(&reason))? {
+        match examined
+            .examine(&mut self.machine, &self.predicates, &self.budget)
+            .map_err(|reason| stop(&reason))?
+        {
             Feasibility::Real(stores, model) => {
                 let Failure { trace, path, target } = self.failure(&path, &stores, &model);
                 Ok(Some(Outcome::Unsafe { trace, path, target }))

@@ -352,7 +352,7 @@ impl Projection<'_> {
         });
         let end = path.last().map_or(blocks.start, |block| blocks.blocks[*block].to);
         let examined = Path { blocks, path: &path };
-        match examined.examine(&mut refinement.machine, &refinement.budget) {
+        match examined.examine(&mut refinement.machine, &refinement.predicates, &refinement.budget) {
             Ok(Feasibility::Real(stores, model)) if refinement.blocks.errors.contains_key(&end) => {
                 let failure = refinement.failure(&path, &stores, &model);
                 self.runs.push(failure);
