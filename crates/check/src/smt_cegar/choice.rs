@@ -38,20 +38,22 @@ impl Judgement {
     }
 }
 
+/// Whether a formula is not tracked, nor its negation.
+pub(super) fn is_new(terms: &mut Terms, tracked: &[Tracked], formula: Term) -> bool {
+    let not = terms.not(formula);
+    !tracked.iter().any(|(known, _)| *known == formula || *known == not)
+}
+
 /// Judges some predicates by what is tracked.
 pub(super) fn judge(terms: &mut Terms, tracked: &[Vec<Tracked>], found: Found) -> Judgement {
     let mut judgement = Judgement { found: Vec::new(), series: Vec::new(), fresh: Vec::new() };
     let mut seen: FxHashSet<(NodeId, Term)> = FxHashSet::default();
     let mut shapes = FxHashMap::default();
     for (node, formulas) in &found {
-        let known: FxHashSet<Term> = tracked[*node].iter().map(|(known, _)| *known).collect();
         let shapes_here: FxHashSet<u64> =
-            known.iter().map(|known| shape(terms, *known, &mut shapes)).collect();
-        let is_new = |formula: &Term| {
-            let not = terms.not(*formula);
-            !known.contains(formula) && !known.contains(&not) && seen.insert((*node, *formula))
-        };
-        let new: Vec<Term> = formulas.iter().copied().filter(is_new).collect();
+            tracked[*node].iter().map(|(known, _)| shape(terms, *known, &mut shapes)).collect();
+        let mut new: Vec<Term> = formulas.clone();
+        new.retain(|formula| is_new(terms, &tracked[*node], *formula) && seen.insert((*node, *formula)));
         let (series, fresh): (Vec<Term>, Vec<Term>) =
             new.into_iter().partition(|formula| shapes_here.contains(&shape(terms, *formula, &mut shapes)));
         judgement.series.extend((!series.is_empty()).then_some((*node, series)));

@@ -9,9 +9,9 @@ use wherefore_smt::{BitBlaster, Budget, Kind, Model, Outcome, Reason, Solver, So
 
 use super::abstraction::Tracked;
 use super::before::Spurious;
-use super::blocks::{Block, Blocks, conjuncts};
+use super::blocks::{Block, Blocks, Conditions, conjuncts};
 use super::choice::{Found, judge};
-use super::reasons::{Conditions, Prefix};
+use super::reasons::{OfSteps, Prefix};
 use crate::symbolic::{Machine, Store};
 
 /// Reasons that are looked at, at most.
@@ -34,12 +34,51 @@ pub(super) enum Feasibility {
 /// A path under examination.
 pub(super) struct Path<'p> {
     pub blocks: &'p Blocks,
-    pub path: &'p [usize],
+    /// What its steps do: blocks, or parts of them.
+    pub steps: Vec<&'p Block>,
+    /// Which conditions of the edges count.
+    pub conditions: Conditions,
 }
 
-impl Path<'_> {
-    fn block(&self, step: usize) -> &Block {
-        &self.blocks.blocks[self.path[step]]
+/// What symbolic execution of a path found.
+struct Executed {
+    /// Before the first edge and after each.
+    stores: Vec<Store>,
+    /// The conditions over the values at the start and inputs, each with its step. The first is about the start.
+    guards: Vec<(usize, Term)>,
+    /// The values of variables before each step.
+    values: Vec<FxHashMap<Term, Term>>,
+    /// All conditions.
+    whole: Term,
+}
+
+impl<'p> Path<'p> {
+    /// A path of whole blocks.
+    pub fn whole(blocks: &'p Blocks, path: &[usize]) -> Self {
+        let steps = path.iter().map(|block| &blocks.blocks[*block]).collect();
+        Self { blocks, steps, conditions: Conditions::All }
+    }
+
+    fn execute(&self, machine: &mut Machine<'_>) -> Executed {
+        let (mut store, valid) = self.blocks.initial(machine);
+        let mut guards: Vec<(usize, Term)> = vec![(0, valid)];
+        let mut values: Vec<FxHashMap<Term, Term>> = Vec::new();
+        let mut stores: Vec<Store> = vec![store.clone()];
+        for (step, block) in self.steps.iter().enumerate() {
+            values.push(self.values(&machine.terms, &store));
+            for (at, edge) in block.edges.iter().enumerate() {
+                machine.name_prefix(format!("p{step}.{at}"));
+                let (after, condition) = machine.step(&store, *edge);
+                if self.conditions.count(machine, *edge) {
+                    let parts = conjuncts(&machine.terms, condition);
+                    guards.extend(parts.into_iter().map(|guard| (step, guard)));
+                }
+                store = after;
+                stores.push(store.clone());
+            }
+        }
+        let all: Vec<Term> = guards.iter().map(|(_, guard)| *guard).collect();
+        Executed { stores, guards, values, whole: machine.terms.all(&all) }
     }
 
     /// Decides whether the path can be run.
@@ -49,36 +88,24 @@ impl Path<'_> {
         tracked: &[Vec<Tracked>],
         budget: &Budget,
     ) -> Result<Feasibility, Reason> {
-        let (store, valid) = self.blocks.initial(machine);
-        let mut stores = vec![store];
-        // For each block, its guards over the values at the start and inputs; and the values of variables before it.
-        let mut guards: Vec<(usize, Term)> = vec![(0, valid)];
-        let mut values: Vec<FxHashMap<Term, Term>> = Vec::new();
-        let mut edge_stores: Vec<Store> = vec![stores[0].clone()];
-        for step in 0..self.path.len() {
-            let mut store = stores[step].clone();
-            values.push(self.values(&machine.terms, &store));
-            for (at, edge) in self.block(step).edges.iter().enumerate() {
-                machine.name_prefix(format!("p{step}.{at}"));
-                let (after, condition) = machine.step(&store, *edge);
-                guards.extend(conjuncts(&machine.terms, condition).into_iter().map(|guard| (step, guard)));
-                store = after;
-                edge_stores.push(store.clone());
-            }
-            stores.push(store);
-        }
+        let Executed { stores, guards, values, whole } = self.execute(machine);
         let terms = &mut machine.terms;
         let mut solver = BitBlaster::new();
-        let all: Vec<Term> = guards.iter().map(|(_, guard)| *guard).collect();
         // One question first: a satisfiability solver is slower with many assumptions than with one, at times very much so.
-        let whole = terms.all(&all);
         match solver.check(terms, &[whole], budget) {
-            Outcome::Sat(model) => return Ok(Feasibility::Real(edge_stores, model)),
+            Outcome::Sat(model) => return Ok(Feasibility::Real(stores, model)),
             Outcome::Unknown(reason) => return Err(reason),
             Outcome::Unsat(_) => {}
         }
         let refuted = Refuted { path: self, guards, values, tracked, budget };
         Ok(Feasibility::Spurious(refuted.predicates(terms, &mut solver)?))
+    }
+
+    /// Whether the path can be run, and the solver soon knows.
+    pub fn can_be_run(&self, machine: &mut Machine<'_>, budget: &Budget) -> bool {
+        let few = Budget { conflicts: Some(2_000), ..budget.clone() };
+        let whole = self.execute(machine).whole;
+        matches!(BitBlaster::new().check(&mut machine.terms, &[whole], &few), Outcome::Sat(_))
     }
 
     /// The values of all variables of a store, by the terms that predicates name them with.
@@ -115,11 +142,11 @@ enum Style {
 impl Refuted<'_> {
     /// Predicates for the nodes of the path, by the reason that looks most general.
     fn predicates(&self, terms: &mut Terms, solver: &mut BitBlaster) -> Result<Found, Reason> {
-        let mut steps = vec![Terms::TRUE; self.path.path.len()];
+        let mut steps = vec![Terms::TRUE; self.path.steps.len()];
         for (step, guard) in &self.guards[1..] {
             steps[*step] = terms.and(steps[*step], *guard);
         }
-        let conditions = Conditions { start: self.guards[0].1, steps: &steps };
+        let conditions = OfSteps { start: self.guards[0].1, steps: &steps };
         let prefixes = conditions.prefixes(terms, solver, self.budget)?;
         // What is near the error comes first: it is what the program is asked for.
         let mut reasons: Vec<(Style, Prefix)> =
@@ -163,7 +190,7 @@ impl Refuted<'_> {
         let blocks = self.path.blocks;
         let mut found = Vec::new();
         for (node, formulas) in series {
-            let first = (0..self.path.path.len()).find(|step| self.path.block(*step).from == *node);
+            let first = (0..self.path.steps.len()).find(|step| self.path.steps[*step].from == *node);
             let Some(values) = first.map(|step| &self.values[step]) else { continue };
             let about = formulas.iter().flat_map(|formula| terms.variables(*formula)).collect::<Vec<_>>();
             found.push((*node, blocks.loops.guesses(terms, &blocks.blocks, *node, &about, values)));
@@ -190,7 +217,7 @@ impl Refuted<'_> {
         let mut formula = Terms::FALSE;
         let end = prefix.last().map_or(0, |last| last + 1);
         for step in (0..end).rev() {
-            let block = self.path.block(step);
+            let block = self.path.steps[step];
             let unguarded;
             let block = if counts(step) || block.guards.is_empty() {
                 block
@@ -199,6 +226,7 @@ impl Refuted<'_> {
                 &unguarded
             };
             formula = match style {
+                _ if block.is_skip() => formula,
                 Style::Core => spurious.before(terms, solver, step, block, formula)?,
                 Style::Weakest => spurious.weakest_before(terms, solver, step, block, formula)?,
             };

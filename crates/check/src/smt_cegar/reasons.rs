@@ -7,22 +7,23 @@
 
 use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Term, Terms, minimise_core};
 
-/// What the solver may spend on a core.
+/// What the solver may spend on a question.
 const FEW: u64 = 2_000;
 
 /// A part of the path that contradicts itself: the steps whose conditions count. The last one contradicts the others.
 pub(super) type Prefix = Vec<usize>;
 
 /// The conditions of a path.
-pub(super) struct Conditions<'c> {
+pub(super) struct OfSteps<'c> {
     /// What holds of the values at the start.
     pub start: Term,
     /// The condition of each step over the values at the start and inputs.
     pub steps: &'c [Term],
 }
 
-impl Conditions<'_> {
-    /// All contradicting prefixes, the shortest first. There is one unless the path can be run.
+impl OfSteps<'_> {
+    /// Contradicting prefixes of a path that cannot be run, the shortest first; at least one. A condition that the solver does not soon
+    /// decide is left out.
     ///
     /// **Cost:** one question for each condition that does not hold in the model of those before it.
     pub fn prefixes(
@@ -31,6 +32,7 @@ impl Conditions<'_> {
         solver: &mut BitBlaster,
         budget: &Budget,
     ) -> Result<Vec<Prefix>, Reason> {
+        let few = Budget { conflicts: Some(FEW), ..budget.clone() };
         let mut found = Vec::new();
         let mut kept = Vec::new();
         let mut conditions = vec![self.start];
@@ -49,9 +51,12 @@ impl Conditions<'_> {
                 conditions.push(condition);
                 let whole = terms.all(&conditions);
                 conditions.pop();
-                match solver.check(terms, &[whole], budget) {
+                match solver.check(terms, &[whole], &few) {
                     Outcome::Sat(found) => model = Some(found),
-                    Outcome::Unknown(reason) => return Err(reason),
+                    Outcome::Unknown(_) => {
+                        budget.look()?;
+                        continue;
+                    }
                     Outcome::Unsat(_) => {
                         found.push([kept.clone(), vec![step]].concat());
                         continue;
@@ -60,6 +65,9 @@ impl Conditions<'_> {
             }
             conditions.push(condition);
             kept.push(step);
+        }
+        if found.is_empty() {
+            found.push((0..self.steps.len()).collect());
         }
         Ok(found)
     }
@@ -101,7 +109,7 @@ mod tests {
         // x < 3, y < 3, 9 < x, true, 9 < y: the third contradicts the first, the last the second.
         let steps =
             [terms.ult(x, low), terms.ult(y, low), terms.ult(high, x), Terms::TRUE, terms.ult(high, y)];
-        let conditions = Conditions { start: Terms::TRUE, steps: &steps };
+        let conditions = OfSteps { start: Terms::TRUE, steps: &steps };
         let (mut solver, budget) = (BitBlaster::new(), Budget::default());
         let prefixes = conditions.prefixes(&mut terms, &mut solver, &budget).unwrap();
         assert_eq!(prefixes, [vec![0, 1, 2], vec![0, 1, 3, 4]]);

@@ -1,4 +1,4 @@
-//! Loops whose invariants refinement must find by itself: unrolling them would take for ever.
+//! What refinement of C must find by itself: invariants of loops that cannot be unrolled, and what of a path does not matter.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,10 @@ fn refine(name: &str, source: &str) -> Answer {
 
 fn is_safe(name: &str, body: &str) {
     let head = "extern void reach_error(void);\nextern unsigned outside(void);\n";
-    let check = "void check(int holds) { if (!holds) reach_error(); }\n";
+    let check = "unsigned long long found;\n\
+        void factors(void) { unsigned long long p = outside(), q = outside();\n\
+        if (p > 1 && q > 1 && p * q == 1000036000099ULL) found++; else found--; }\n\
+        void check(int holds) { if (!holds) reach_error(); }\n";
     let answer = refine(name, &format!("{head}{check}int main(void) {{\n{body}\nreturn 0; }}\n"));
     assert!(matches!(answer.outcome, Outcome::Safe), "{name}: {:?}", answer.outcome);
     assert!(answer.cycles <= 8, "{name} took {} cycles", answer.cycles);
@@ -65,5 +68,15 @@ fn an_inner_loop_does_not_hide_the_outer_one() {
     is_safe(
         "inner",
         "unsigned x = 1; while (x < 80000000) { unsigned y = 0; while (y < 9) y++; x += 2; } check(x % 2 == 1);",
+    );
+}
+
+/// A path that finds factors is a hard question. Its slice does not ask it.
+#[test]
+fn what_does_not_matter_is_not_asked() {
+    is_safe(
+        "factors",
+        "unsigned a = outside(), x = 0, i; for (i = 0; i < 3; i++) factors(); if (a > 10) x = 1;\n\
+         factors(); check(a <= 10 || x != 0);",
     );
 }
