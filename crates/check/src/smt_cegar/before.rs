@@ -11,6 +11,9 @@ use super::blocks::Block;
 /// Values of an input that are tried before giving up on it.
 const MOST_INSTANCES: usize = 12;
 
+/// What the solver may spend on a question whose answer only makes a formula shorter.
+const FEW: u64 = 5_000;
+
 /// A path that cannot be run.
 pub(crate) struct Spurious<'i> {
     /// The conditions along the path over the values at its start and inputs, each with its step.
@@ -59,6 +62,42 @@ impl Spurious<'_> {
         self.without(terms, solver, &block.inputs, needed)
     }
 
+    /// The same by all conditions of the block that have a variable in common with the formula, directly or by others. The formula
+    /// is weaker than it need be, and depends less on how the path came here.
+    pub fn weakest_before(
+        &self,
+        terms: &mut Terms,
+        solver: &mut BitBlaster,
+        step: usize,
+        block: &Block,
+        after: Term,
+    ) -> Result<Term, Reason> {
+        let read = block.before(terms, after);
+        let guard = terms.all(&block.guards);
+        let follows = terms.implies(guard, read);
+        if follows == Terms::TRUE || self.valid(terms, solver, follows)? {
+            return Ok(Terms::TRUE);
+        }
+        if after != Terms::FALSE && read != after {
+            let kept = terms.implies(after, follows);
+            if self.valid(terms, solver, kept)? && self.holds_at(terms, solver, step, after)? {
+                return Ok(after);
+            }
+        }
+        let mut needed = follows;
+        if after != Terms::FALSE {
+            let related = related(terms, &block.guards, read);
+            if related.len() < block.guards.len() {
+                let guard = terms.all(&related);
+                let formula = terms.implies(guard, read);
+                if self.holds_at(terms, solver, step, formula)? {
+                    needed = formula;
+                }
+            }
+        }
+        self.without(terms, solver, &block.inputs, needed)
+    }
+
     /// The guards of a block that are needed for the formula to hold at the step.
     fn guards_for(
         &self,
@@ -84,17 +123,23 @@ impl Spurious<'_> {
         Ok(kept)
     }
 
-    /// Whether a formula always holds.
+    /// Whether a formula always holds, as far as the solver soon knows.
     pub fn valid(&self, terms: &mut Terms, solver: &mut BitBlaster, formula: Term) -> Result<bool, Reason> {
         let not = terms.not(formula);
-        match solver.check(terms, &[not], self.budget) {
+        self.contradicts(terms, solver, not)
+    }
+
+    /// Whether no values satisfy a formula. No answer asks for more conditions, and is never wrong: so hard questions have none.
+    fn contradicts(&self, terms: &mut Terms, solver: &mut BitBlaster, formula: Term) -> Result<bool, Reason> {
+        let budget = Budget { conflicts: Some(FEW), ..self.budget.clone() };
+        match solver.check(terms, &[formula], &budget) {
             Outcome::Unsat(_) => Ok(true),
             Outcome::Sat(_) => Ok(false),
-            Outcome::Unknown(reason) => Err(reason),
+            Outcome::Unknown(_) => self.budget.look().map(|()| false),
         }
     }
 
-    /// Whether a formula holds when the path has come to a step.
+    /// Whether a formula holds when the path has come to a step, as far as the solver soon knows.
     pub fn holds_at(
         &self,
         terms: &mut Terms,
@@ -112,11 +157,7 @@ impl Spurious<'_> {
         }
         assumptions.push(not);
         let whole = terms.all(&assumptions);
-        match solver.check(terms, &[whole], self.budget) {
-            Outcome::Unsat(_) => Ok(true),
-            Outcome::Sat(_) => Ok(false),
-            Outcome::Unknown(reason) => Err(reason),
-        }
+        self.contradicts(terms, solver, whole)
     }
 
     /// The formula for all values of some variables: enough instances of it to imply it.
@@ -150,6 +191,26 @@ impl Spurious<'_> {
             }
         }
         Ok(instances)
+    }
+}
+
+/// The conditions that have a variable in common with a formula, directly or by other conditions.
+fn related(terms: &Terms, conditions: &[Term], formula: Term) -> Vec<Term> {
+    let mut variables = terms.variables(formula);
+    let mut rest: Vec<(Term, Vec<Term>)> =
+        conditions.iter().map(|condition| (*condition, terms.variables(*condition))).collect();
+    let mut found = Vec::new();
+    loop {
+        let (near, far): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|(_, own)| own.iter().any(|variable| variables.contains(variable)));
+        if near.is_empty() {
+            return found;
+        }
+        for (condition, own) in near {
+            found.push(condition);
+            variables.extend(own);
+        }
+        rest = far;
     }
 }
 

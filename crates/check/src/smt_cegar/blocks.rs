@@ -6,14 +6,17 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use wherefore_program::Operation;
 use wherefore_smt::{Term, Terms};
 
+use super::counters::Loops;
 use crate::symbolic::{Machine, PlaceId, Store};
 
 /// A node: a place where blocks start or end.
 pub(super) type NodeId = usize;
 
 /// A basic block.
+#[derive(Clone, Default)]
 pub(super) struct Block {
     pub from: NodeId,
     pub to: NodeId,
@@ -27,6 +30,24 @@ pub(super) struct Block {
     pub inputs: Vec<Term>,
 }
 
+/// Which conditions of edges count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conditions {
+    /// All, also that values can be computed.
+    All,
+    /// Those of assumptions.
+    Assumptions,
+}
+
+impl Conditions {
+    /// Whether the condition of an edge counts.
+    pub fn count(self, machine: &Machine<'_>, edge: u32) -> bool {
+        let flat = &machine.flat;
+        let operation = &flat.program.edge(flat.edges[edge as usize].edge).operation;
+        self == Self::All || matches!(operation, Operation::Assume(_))
+    }
+}
+
 /// The blocks of a program.
 pub(super) struct Blocks {
     pub places: Vec<PlaceId>,
@@ -36,6 +57,8 @@ pub(super) struct Blocks {
     pub errors: BTreeMap<NodeId, usize>,
     /// Nodes where calls were not inlined.
     pub cuts: Vec<NodeId>,
+    /// Which blocks can be repeated together.
+    pub loops: Loops,
     /// The term of each variable that has been read so far, by its number.
     names: FxHashMap<u32, Term>,
     /// The store in which every variable is the term of its name.
@@ -73,6 +96,7 @@ impl Blocks {
                 .collect(),
             cuts: flat.cuts.iter().filter_map(|place| number.get(place).copied()).collect(),
             blocks: Vec::new(),
+            loops: Loops::new(0, &[]),
             names: FxHashMap::default(),
             before: Store::new(0),
             places,
@@ -94,11 +118,12 @@ impl Blocks {
         }
         made.before = made.symbolic_store(machine);
         for (ends, edges) in chains {
-            let block = made.block(machine, ends, edges);
+            let block = made.block(machine, ends, edges, Conditions::All);
             if !block.guards.contains(&Terms::FALSE) {
                 made.blocks.push(block);
             }
         }
+        made.loops = Loops::new(made.places.len(), &made.blocks);
         made
     }
 
@@ -133,16 +158,34 @@ impl Blocks {
     /// What a block does after its first edges.
     pub fn rest(&self, machine: &mut Machine<'_>, block: usize, first: usize) -> Block {
         let block = &self.blocks[block];
-        self.block(machine, (block.from, block.to), block.edges[first..].to_vec())
+        self.block(machine, (block.from, block.to), block.edges[first..].to_vec(), Conditions::All)
     }
 
-    fn block(&self, machine: &mut Machine<'_>, (from, to): (NodeId, NodeId), edges: Vec<u32>) -> Block {
+    /// What some edges of a block do, given by their positions: the others are skipped, and only assumptions are conditions.
+    pub fn part(&self, machine: &mut Machine<'_>, block: usize, kept: &[usize]) -> Block {
+        let block = &self.blocks[block];
+        if kept.is_empty() {
+            return Block { from: block.from, to: block.to, ..Block::default() };
+        }
+        let edges = kept.iter().map(|position| block.edges[*position]).collect();
+        self.block(machine, (block.from, block.to), edges, Conditions::Assumptions)
+    }
+
+    fn block(
+        &self,
+        machine: &mut Machine<'_>,
+        (from, to): (NodeId, NodeId),
+        edges: Vec<u32>,
+        conditions: Conditions,
+    ) -> Block {
         let mut store = self.before.clone();
         let mut guard = Terms::TRUE;
-        for (at, edge) in edges.iter().enumerate() {
-            machine.name_prefix(format!("in{}.{at}", edges[0]));
+        for edge in &edges {
+            machine.name_prefix(format!("in{edge}"));
             let (after, condition) = machine.step(&store, *edge);
-            guard = machine.terms.and(guard, condition);
+            if conditions.count(machine, *edge) {
+                guard = machine.terms.and(guard, condition);
+            }
             store = after;
         }
         let mut updates = FxHashMap::default();
@@ -189,5 +232,15 @@ impl Block {
     /// A formula about the store after the block, as one about the store before it.
     pub fn before(&self, terms: &mut Terms, formula: Term) -> Term {
         terms.substitute(formula, &self.updates)
+    }
+
+    /// Whether it does nothing, as parts of blocks may.
+    pub fn is_skip(&self) -> bool {
+        self.guards.is_empty() && self.updates.is_empty()
+    }
+
+    /// The block without its conditions.
+    pub fn unguarded(&self) -> Block {
+        Block { guards: Vec::new(), ..self.clone() }
     }
 }

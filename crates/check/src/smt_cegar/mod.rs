@@ -2,11 +2,13 @@
 //!
 //! \[Lal09\] §1.1.2, \[Kie05\] chapters 4 and 6. The calls are inlined; each basic block is a relation between truth values of predicates, found
 //! by the solver; the abstract program is a weighted pushdown system whose weights are these relations as decision diagrams. A failing
-//! abstract run is either run for real, or its interpolants are the next predicates. A proof is checked again before it is believed.
+//! abstract run is sliced; it is either run for real, or its interpolants are the next predicates. A proof is checked again before it is believed.
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver; `sharpen`: where they are too coarse. 4. `path`:
-//!    counterexamples; `before`: their formulas. 5. `certificate`: the check of proofs.
+//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver; `sharpen`: where they are too coarse.
+//! 4. `slices`: what of a counterexample matters; `path`: whether it can be run; `reasons`: why it cannot; `before`: the formulas of a reason;
+//!    `choice`: which reason; `counters`: guesses for loops.
+//! 5. `proof` and `certificate`: the checks of proofs.
 //! 6. [`project`]: the error projection. `layers`: shortest abstract runs through a node; `beyond`: what follows a cut; `conditions`: under which
 //!    conditions it fails.
 
@@ -15,13 +17,17 @@ mod before;
 mod beyond;
 mod blocks;
 mod certificate;
+mod choice;
 mod conditions;
+mod counters;
 mod layers;
 mod path;
 mod procedures;
 mod projection;
 mod proof;
+mod reasons;
 mod sharpen;
+mod slices;
 mod words;
 
 use std::time::Instant;
@@ -40,8 +46,9 @@ use crate::symbolic::{Flat, Machine, Store, run};
 use crate::unbounded::Failure;
 use abstraction::{Relations, Tracked};
 use blocks::{Block, Blocks, NodeId};
-use path::{Feasibility, Path};
+use path::Feasibility;
 use proof::Proof;
+use slices::Slices;
 use words::in_words;
 
 pub use projection::{ProjectOptions, Projected, project};
@@ -195,6 +202,7 @@ struct Refinement<'a> {
     /// The bit of each formula.
     bits: FxHashMap<Term, usize>,
     relations: Relations,
+    slices: Slices<'a>,
     /// Per block (the last is the initial one): the numbers of predicates it was abstracted with, and the relation.
     known: Vec<Option<((usize, usize), Predicate)>>,
     /// Per block, the steps that have not been shown to be impossible by themselves.
@@ -236,6 +244,7 @@ impl<'a> Refinement<'a> {
             predicates: vec![Vec::new(); blocks.places.len()],
             known: vec![None; blocks.blocks.len() + 1],
             relations: Relations::new(),
+            slices: Slices::new(machine.flat.program),
             bits: FxHashMap::default(),
             allowed: vec![base.constant(true); blocks.blocks.len() + 1],
             machine,
@@ -282,8 +291,7 @@ impl<'a> Refinement<'a> {
             predicates: self.predicates.iter().map(Vec::len).sum(),
             steps: path.len(),
         });
-        let examined = Path { blocks: &self.blocks, path: &path };
-        match examined.examine(&mut self.machine, &self.budget).map_err(|reason| stop(&reason))? {
+        match self.examine(&path).map_err(|reason| stop(&reason))? {
             Feasibility::Real(stores, model) => {
                 let Failure { trace, path, target } = self.failure(&path, &stores, &model);
                 Ok(Some(Outcome::Unsafe { trace, path, target }))

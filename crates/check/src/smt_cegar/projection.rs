@@ -27,7 +27,7 @@ use super::blocks::{Blocks, NodeId};
 use super::certificate::{Checked, Separation};
 use super::conditions::Alternatives;
 use super::layers::{Element, Graph, Layers};
-use super::path::{Feasibility, Path};
+use super::path::Feasibility;
 use super::{Abstract, Cycle, DEPTH, MOST_PLACES, Refinement, STACK_SIZE, conditions, stop};
 use crate::symbolic::{Flat, Machine};
 use crate::unbounded::Failure;
@@ -351,8 +351,7 @@ impl Projection<'_> {
             steps: path.len(),
         });
         let end = path.last().map_or(blocks.start, |block| blocks.blocks[*block].to);
-        let examined = Path { blocks, path: &path };
-        match examined.examine(&mut refinement.machine, &refinement.budget) {
+        match refinement.examine(&path) {
             Ok(Feasibility::Real(stores, model)) if refinement.blocks.errors.contains_key(&end) => {
                 let failure = refinement.failure(&path, &stores, &model);
                 self.runs.push(failure);

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 use wherefore_smt::{BitBlaster, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms};
 
 use super::super::before::{Spurious, constant};
+use super::super::blocks::Block;
 use super::super::path::atoms;
 use super::graph::{CallSite, Graph, Piece, PointId};
 use super::path::Step;
@@ -25,6 +26,8 @@ const MOST_INSTANCES: usize = 12;
 pub(super) struct Nested<'n> {
     pub graph: &'n Graph,
     pub path: &'n [Step],
+    /// The steps whose conditions count, in order. The last one contradicts the others.
+    pub prefix: &'n [usize],
     pub spurious: Spurious<'n>,
     pub found: Vec<Triple>,
 }
@@ -38,10 +41,18 @@ pub(super) struct Triple {
     pub after: (PointId, Term),
 }
 
+impl Triple {
+    /// Its formulas with their points.
+    pub fn formulas(&self) -> impl Iterator<Item = (PointId, Term)> + use<> {
+        [self.before, self.after].into_iter().chain(self.effect)
+    }
+}
+
 impl Nested<'_> {
     /// Finds formulas; they are in `found` then.
     pub fn run(&mut self, terms: &mut Terms, solver: &mut BitBlaster) -> Result<(), Reason> {
-        let first = self.back(terms, solver, (0, self.path.len()), Terms::FALSE, true)?;
+        let end = self.prefix.last().map_or(0, |last| last + 1);
+        let first = self.back(terms, solver, (0, end), Terms::FALSE, true)?;
         let start = self.graph.start;
         self.note(Piece::Start, (start, Terms::TRUE), (start, first), true);
         Ok(())
@@ -51,6 +62,21 @@ impl Nested<'_> {
         if wanted {
             self.found.push(Triple { piece, before, effect: None, after });
         }
+    }
+
+    /// The formula before a block, by those of its conditions that count.
+    fn before(
+        &self,
+        terms: &mut Terms,
+        solver: &mut BitBlaster,
+        at: usize,
+        block: &Block,
+        after: Term,
+    ) -> Result<Term, Reason> {
+        if self.prefix.binary_search(&at).is_ok() || block.guards.is_empty() {
+            return self.spurious.before(terms, solver, at, block, after);
+        }
+        self.spurious.before(terms, solver, at, &block.unguarded(), after)
     }
 
     /// The formula before the first of some steps, if the given one is that behind the last.
@@ -76,7 +102,7 @@ impl Nested<'_> {
                     continue;
                 }
             };
-            let before = self.spurious.before(terms, solver, at, block, formula)?;
+            let before = self.before(terms, solver, at, block, formula)?;
             self.note(piece, (block.from, before), (block.to, formula), wanted);
             formula = before;
         }
@@ -108,7 +134,7 @@ impl Nested<'_> {
         let left = terms.substitute(after, &site.back);
         let left = terms.implies(site.back_guard, left);
         let (left, frozen) = self.freeze(terms, site, left, at, entered);
-        let mut needed = self.spurious.before(terms, solver, at, leave, left)?;
+        let mut needed = self.before(terms, solver, at, leave, left)?;
         needed = self.back(terms, solver, (entered + 1, at), needed, false)?;
         let effect = match wanted {
             true => {
@@ -117,7 +143,7 @@ impl Nested<'_> {
                     Some(difference) => difference,
                     None => self.effect(terms, solver, site, (at_entry, left), &frozen)?,
                 };
-                let inside = self.spurious.before(terms, solver, at, leave, effect)?;
+                let inside = self.before(terms, solver, at, leave, effect)?;
                 self.note(Piece::Way(way), (leave.from, inside), (leave.to, effect), true);
                 self.back(terms, solver, (entered + 1, at), inside, true)?;
                 effect
@@ -127,7 +153,7 @@ impl Nested<'_> {
         let general: FxHashMap<Term, Term> = frozen.iter().map(|f| (f.name, f.general)).collect();
         let mut before = terms.substitute(needed, &general);
         if before != Terms::TRUE {
-            before = self.spurious.before(terms, solver, entered, &site.enter, before)?;
+            before = self.before(terms, solver, entered, &site.enter, before)?;
         }
         if wanted {
             let effect = Some((leave.to, effect));
@@ -184,7 +210,7 @@ impl Nested<'_> {
                 if guess == Terms::TRUE || !self.spurious.valid(terms, solver, enough)? {
                     continue;
                 }
-                let inside = self.spurious.before(terms, solver, at, &self.graph.ways[way].block, guess)?;
+                let inside = self.before(terms, solver, at, &self.graph.ways[way].block, guess)?;
                 let first = self.back(terms, solver, (entered + 1, at), inside, false)?;
                 let first =
                     terms.substitute(first, &self.graph.names.at_entry(self.graph.calls[call].callee));

@@ -26,10 +26,11 @@ use wherefore_pushdown::{
     Automaton, Configuration, Direction, Limits, Method, Options, Order, Reading, Recording, Relational,
     Saturated, Semiring, StopReason, solve,
 };
-use wherefore_smt::{BitBlaster, Budget, Model, Term, Terms};
+use wherefore_smt::{BitBlaster, Budget, Model, Reason, Term, Terms};
 
 use super::before::Spurious;
 use super::blocks::{Block, conjuncts};
+use super::choice::{Judgement, judge};
 use super::path::atoms;
 use super::words::in_words;
 use super::{Answer, Cycle, Outcome, stop};
@@ -39,7 +40,7 @@ use crate::symbolic::{Flat, Machine, run};
 use abstraction::{Abstract, Abstraction, Bit, CONTROL, Predicates, bit, symbol};
 use graph::{Graph, Point, PointId};
 use interpolants::{Nested, Triple};
-use path::{Executed, Feasibility, Step};
+use path::{Because, Executed, Step};
 use sharpen::Sharpening;
 
 /// Whether some procedure that can be called is recursive.
@@ -150,25 +151,50 @@ impl<'a> Refinement<'a> {
         let executed = path::execute(&mut self.machine, &self.graph, &path);
         let mut solver = BitBlaster::new();
         let terms = &mut self.machine.terms;
-        let feasibility = executed.feasibility(terms, &mut solver, &self.budget);
-        match feasibility.map_err(|reason| stop(&reason))? {
-            Feasibility::Real(model) => Ok(Some(self.failure(&executed, &path, &model))),
-            Feasibility::Spurious(relevant) => {
-                let spurious = Spurious {
-                    guards: &executed.guards,
-                    values: &executed.values,
-                    relevant: &relevant,
-                    fixed: FxHashMap::default(),
-                    budget: &self.budget,
-                };
-                let mut nested = Nested { graph: &self.graph, path: &path, spurious, found: Vec::new() };
-                nested.run(terms, &mut solver).map_err(|reason| stop(&reason))?;
-                let found = nested.found;
-                let grown = self.track(&found) || self.sharpen(&program, &found)?;
-                // Formulas that were cut short may rule out nothing.
-                if grown { Ok(None) } else { Err(StopReason::Steps) }
-            }
+        let model = executed.model(terms, &mut solver, &self.budget).map_err(|reason| stop(&reason))?;
+        if let Some(model) = model {
+            return Ok(Some(self.failure(&executed, &path, &model)));
         }
+        let found = self.learn(&mut solver, &executed, &path).map_err(|reason| stop(&reason))?;
+        let grown = self.track(&found) || self.sharpen(&program, &found)?;
+        // Formulas that were cut short may rule out nothing.
+        if grown { Ok(None) } else { Err(StopReason::Steps) }
+    }
+
+    /// What is to be known so that a path is none any more, by the reason that looks most general.
+    fn learn(
+        &mut self,
+        solver: &mut BitBlaster,
+        executed: &Executed,
+        path: &[Step],
+    ) -> Result<Vec<Triple>, Reason> {
+        let terms = &mut self.machine.terms;
+        let mut judged: Vec<(Judgement, Vec<Triple>)> = Vec::new();
+        for Because { prefix, core } in executed.reasons(terms, solver, &self.budget)? {
+            let guards = executed.guards.iter().enumerate();
+            let guards = guards.filter(|(i, (step, _))| *i == 0 || prefix.binary_search(step).is_ok());
+            let guards: Vec<(usize, Term)> = guards.map(|(_, guard)| *guard).collect();
+            let spurious = Spurious {
+                guards: &guards,
+                values: &executed.values,
+                relevant: &core,
+                fixed: FxHashMap::default(),
+                budget: &self.budget,
+            };
+            let mut nested =
+                Nested { graph: &self.graph, path, prefix: &prefix, spurious, found: Vec::new() };
+            nested.run(terms, solver)?;
+            let triples = nested.found;
+            let formulas = triples.iter().flat_map(Triple::formulas);
+            let found = formulas.map(|(point, formula)| (point, atoms(terms, formula))).collect();
+            let judgement = judge(terms, &self.predicates.at, found);
+            if judgement.is_fine() {
+                return Ok(triples);
+            }
+            judged.push((judgement, triples));
+        }
+        let best = judged.into_iter().min_by_key(|(judgement, _)| judgement.cost());
+        Ok(best.map(|(_, triples)| triples).unwrap_or_default())
     }
 
     /// Tracks what formulas are made of, each at its point; whether something is new.
@@ -176,7 +202,7 @@ impl<'a> Refinement<'a> {
         let terms = &mut self.machine.terms;
         let mut grown = false;
         for triple in triples {
-            for (point, formula) in [triple.before, triple.after].into_iter().chain(triple.effect) {
+            for (point, formula) in triple.formulas() {
                 for atom in atoms(terms, formula) {
                     grown |= self.predicates.track(terms, &self.graph, point, atom);
                 }

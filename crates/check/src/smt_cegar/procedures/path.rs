@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Term, Terms};
 
 use super::super::blocks::conjuncts;
-use super::super::path::core_of;
+use super::super::path::MOST_REASONS;
+use super::super::reasons::{OfSteps, Prefix};
 use super::abstraction::{Abstract, Part};
 use super::graph::Graph;
 use crate::symbolic::{Machine, Store};
@@ -133,31 +134,51 @@ fn values(
     values
 }
 
-/// Whether a path can be run.
-pub(super) enum Feasibility {
-    /// It can, with these values.
-    Real(Model),
-    /// It cannot: the steps with a condition in an unsatisfiable core.
-    Spurious(Vec<usize>),
+/// A reason why a path cannot be run: the steps whose conditions count, and those of an unsatisfiable core.
+pub(super) struct Because {
+    pub prefix: Prefix,
+    pub core: Vec<usize>,
 }
 
 impl Executed {
-    pub fn feasibility(
+    /// Values with which the path can be run, if there are some.
+    pub fn model(
         &self,
         terms: &mut Terms,
         solver: &mut BitBlaster,
         budget: &Budget,
-    ) -> Result<Feasibility, Reason> {
+    ) -> Result<Option<Model>, Reason> {
         let all: Vec<Term> = self.guards.iter().map(|(_, guard)| *guard).collect();
-        // One question first: a satisfiability solver is slower with many assumptions than with one, at times very much so.
+        // One question: a satisfiability solver is slower with many assumptions than with one, at times very much so.
         let whole = terms.all(&all);
         match solver.check(terms, &[whole], budget) {
-            Outcome::Sat(model) => return Ok(Feasibility::Real(model)),
-            Outcome::Unknown(reason) => return Err(reason),
-            Outcome::Unsat(_) => {}
+            Outcome::Sat(model) => Ok(Some(model)),
+            Outcome::Unknown(reason) => Err(reason),
+            Outcome::Unsat(_) => Ok(None),
         }
-        let core = core_of(terms, solver, all, budget);
-        let relevant = self.guards.iter().filter(|(_, guard)| core.contains(guard));
-        Ok(Feasibility::Spurious(relevant.map(|(step, _)| *step).collect()))
+    }
+
+    /// Reasons why it cannot be run, those near the error first.
+    pub fn reasons(
+        &self,
+        terms: &mut Terms,
+        solver: &mut BitBlaster,
+        budget: &Budget,
+    ) -> Result<Vec<Because>, Reason> {
+        let mut steps = vec![Terms::TRUE; self.values.len()];
+        for (step, guard) in &self.guards[1..] {
+            steps[*step] = terms.and(steps[*step], *guard);
+        }
+        let conditions = OfSteps { start: self.guards[0].1, steps: &steps };
+        let mut prefixes = conditions.prefixes(terms, solver, budget)?;
+        prefixes.reverse();
+        if prefixes.len() > MOST_REASONS {
+            prefixes.drain(MOST_REASONS - 1..prefixes.len() - 1);
+        }
+        let because = |prefix: Prefix| {
+            let core = conditions.core(terms, solver, &prefix, budget);
+            Because { prefix, core }
+        };
+        Ok(prefixes.into_iter().map(because).collect())
     }
 }

@@ -1,0 +1,83 @@
+//! What refinement of C must find by itself: invariants of loops that cannot be unrolled, and what of a path does not matter.
+
+use std::path::Path;
+use std::time::Duration;
+
+use wherefore_check::Prover;
+use wherefore_check::smt_cegar::{Answer, Calls, Outcome, check};
+use wherefore_frontend::c::{self, Options};
+use wherefore_program::TargetChoice;
+use wherefore_pushdown::Limits;
+
+fn refine(name: &str, source: &str) -> Answer {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.c"));
+    std::fs::write(&file, source).unwrap();
+    let translation =
+        c::translate(&[file], &Options::default()).unwrap_or_else(|error| panic!("{}", error.render()));
+    let targets = translation.program.targets(&TargetChoice::Default).unwrap();
+    let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
+    check(&translation.program, &targets, Calls::Auto, &limits, &Prover::default(), &mut |_| {})
+}
+
+fn is_safe(name: &str, body: &str) {
+    let head = "extern void reach_error(void);\nextern unsigned outside(void);\n";
+    let check = "unsigned long long found;\n\
+        void factors(void) { unsigned long long p = outside(), q = outside();\n\
+        if (p > 1 && q > 1 && p * q == 1000036000099ULL) found++; else found--; }\n\
+        void check(int holds) { if (!holds) reach_error(); }\n";
+    let answer = refine(name, &format!("{head}{check}int main(void) {{\n{body}\nreturn 0; }}\n"));
+    assert!(matches!(answer.outcome, Outcome::Safe), "{name}: {:?}", answer.outcome);
+    assert!(answer.cycles <= 8, "{name} took {} cycles", answer.cycles);
+}
+
+/// Each counterexample leaves the loop too early, and satisfies the check: the latter is the better reason.
+#[test]
+fn a_check_behind_a_loop_counts_more_than_its_turns() {
+    is_safe("steps-of-six", "unsigned x = 12; while (x < 100000000) x += 6; check(x % 2 == 0);");
+}
+
+/// `x < N` alone goes on as `x + 1 < N`, `x + 2 < N`, …: the series shows.
+#[test]
+fn a_loop_that_counts_up_to_a_bound_ends_there() {
+    is_safe("to-the-bound", "int x; for (x = 7; x < 5000000; x++); check(x == 5000000);");
+}
+
+#[test]
+fn a_loop_that_counts_by_four_ends_at_a_multiple() {
+    is_safe("by-four", "int x; for (x = 0; x < 3000000; x += 4); check(x == 3000000);");
+}
+
+#[test]
+fn counters_that_change_together_keep_their_sum() {
+    is_safe(
+        "sum",
+        "unsigned n = outside(), left = n, right = 0; while (left != 0) { left--; right++; } check(right == n);",
+    );
+    is_safe("twice", "int n = 0, m = 0; while (outside()) { n++; m += 2; } check(m - n - n == 0);");
+}
+
+#[test]
+fn phases_of_a_loop_are_told_apart() {
+    is_safe(
+        "phases",
+        "unsigned x = 0; while (x < 90000000) { if (x < 40000) x++; else x += 4; } check(x % 4 == 0);",
+    );
+}
+
+#[test]
+fn an_inner_loop_does_not_hide_the_outer_one() {
+    is_safe(
+        "inner",
+        "unsigned x = 1; while (x < 80000000) { unsigned y = 0; while (y < 9) y++; x += 2; } check(x % 2 == 1);",
+    );
+}
+
+/// A path that finds factors is a hard question. Its slice does not ask it.
+#[test]
+fn what_does_not_matter_is_not_asked() {
+    is_safe(
+        "factors",
+        "unsigned a = outside(), x = 0, i; for (i = 0; i < 3; i++) factors(); if (a > 10) x = 1;\n\
+         factors(); check(a <= 10 || x != 0);",
+    );
+}
