@@ -14,7 +14,6 @@ use wherefore_pushdown::{Limits, StopReason};
 use crate::cegar::{Cegar, CegarOptions, Cycle, PointPredicates};
 use crate::exact::{CheckOptions, Checker, FailingRun, Search};
 use crate::interpolants::Heuristic;
-use crate::unbounded::next_answer;
 use crate::verdict::{CheckError, Verdict};
 
 /// How a question is decided.
@@ -178,6 +177,21 @@ pub fn race(program: &Arc<Program>, targets: &[ErrorSite], limits: &Limits) -> R
     match second {
         Some(second) if is_definite(&second) => second,
         _ => first,
+    }
+}
+
+/// The next answer of a race, unless all have answered; an interruption from outside is passed on.
+fn next_answer<T>(answers: &mpsc::Receiver<T>, outer: Option<&AtomicBool>, cancel: &AtomicBool) -> Option<T> {
+    loop {
+        match answers.recv_timeout(Duration::from_millis(50)) {
+            Ok(answer) => return Some(answer),
+            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                if outer.is_some_and(|outer| outer.load(Ordering::Relaxed)) {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            }
+        }
     }
 }
 

@@ -38,6 +38,7 @@ mod through;
 mod unbounded;
 pub mod unrolled_proof;
 mod verdict;
+mod watch;
 
 pub use decide::{Decision, Way, decide, race};
 pub use path_terms::{PathTerms, Unknown};

@@ -3,9 +3,8 @@
 //! The two are good at different things: bounded checking finds failures that are not deep and proves programs whose loops
 //! end; refinement proves programs whose loops need not be counted. They run side by side, and the first verdict counts.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
 
 use wherefore_program::{EdgeRef, ErrorSite, Node, Program, Trace};
 use wherefore_pushdown::{Limits, StopReason};
@@ -14,6 +13,7 @@ use crate::bounded::{self, Bounded};
 use crate::prover::Prover;
 use crate::smt_cegar::{self, Calls, Cycle, Outcome};
 use crate::verdict::Verdict;
+use crate::watch::{SoFar, Watch};
 
 /// Who is asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,6 +76,30 @@ impl Decided {
         }
     }
 
+    /// Bounded checking came so far.
+    fn unrolled(stop: StopReason, why: &str, bound: Option<usize>) -> Self {
+        let so_far = match bound {
+            Some(bound) => format!("no run fails within {bound} turns of each loop"),
+            None => "nothing is known of any bound".to_owned(),
+        };
+        let reasons = vec![format!("bounded checking: {why}; {so_far}")];
+        Self { bound, reasons, ..Self::new(Engine::Bounded, Verdict::Unknown(stop)) }
+    }
+
+    /// An engine has not answered.
+    fn late(engine: Engine, stop: Option<StopReason>, so_far: &SoFar) -> Self {
+        // Without a limit, its thread has ended without an answer.
+        let why = stop.map_or("it has failed, which is an error of ours", StopReason::why);
+        let stop = stop.unwrap_or(StopReason::Cancelled);
+        if engine == Engine::Bounded {
+            let bound = Some(so_far.bound.load(Ordering::Relaxed)).filter(|bound| *bound > 0);
+            return Self::unrolled(stop, why, bound);
+        }
+        let cycles = so_far.cycles.load(Ordering::Relaxed);
+        let reasons = vec![refinement_stopped(why, cycles)];
+        Self { cycles, reasons, ..Self::new(engine, Verdict::Unknown(stop)) }
+    }
+
     /// Whether it is not "unknown".
     pub fn is_definite(&self) -> bool {
         !matches!(self.verdict, Verdict::Unknown(_))
@@ -103,80 +127,64 @@ pub fn decide_with_prover(
     prover: &Prover,
     progress: impl FnMut(&Cycle) + Send + 'static,
 ) -> Decided {
-    match engine {
-        Engine::Bounded => by_unrolling(program, targets, limits),
-        Engine::Refinement => {
-            let mut progress = progress;
-            by_refinement(program, targets, limits, prover, &mut progress)
-        }
-        Engine::Auto => race(program, targets, limits, prover, progress),
-    }
-}
-
-fn race(
-    program: &Arc<Program>,
-    targets: &[ErrorSite],
-    limits: &Limits,
-    prover: &Prover,
-    progress: impl FnMut(&Cycle) + Send + 'static,
-) -> Decided {
-    let outer = limits.cancel.clone();
-    let cancel = Arc::new(AtomicBool::new(false));
-    let limits = Limits { cancel: Some(cancel.clone()), ..limits.clone() };
+    let engines = match engine {
+        Engine::Auto => vec![Engine::Bounded, Engine::Refinement],
+        one => vec![one],
+    };
+    let mut watch = Watch::new(limits);
+    let limits = Limits { cancel: Some(watch.cancel.clone()), ..limits.clone() };
+    let so_far = Arc::new(SoFar::default());
     let (send, receive) = mpsc::channel();
-    let bounded = (send.clone(), program.clone(), targets.to_vec(), limits.clone());
-    std::thread::spawn(move || {
-        let (send, program, targets, limits) = bounded;
-        let _ = send.send(by_unrolling(&program, &targets, &limits));
-    });
-    let refinement = (send, program.clone(), targets.to_vec(), limits, prover.clone());
-    std::thread::spawn(move || {
-        let (send, program, targets, limits, prover) = refinement;
-        let mut progress = progress;
-        let _ = send.send(by_refinement(&program, &targets, &limits, &prover, &mut progress));
-    });
+    let mut progress = Some(progress);
+    for one in &engines {
+        let (send, so_far, prover) = (send.clone(), so_far.clone(), prover.clone());
+        let (program, targets, limits) = (program.clone(), targets.to_vec(), limits.clone());
+        let progress = if *one == Engine::Refinement { progress.take() } else { None };
+        std::thread::spawn(move || {
+            let answer = match progress {
+                None => by_unrolling(&program, &targets, &limits, &so_far),
+                Some(mut progress) => by_refinement(&program, &targets, &limits, &prover, &mut |cycle| {
+                    so_far.cycles.store(cycle.cycles, Ordering::Relaxed);
+                    progress(cycle);
+                }),
+            };
+            let _ = send.send(answer);
+        });
+    }
+    drop(send);
     let mut all: Vec<Decided> = Vec::new();
-    while let Some(decided) = next_answer(&receive, outer.as_deref(), &cancel) {
+    while let Some(decided) = watch.next(&receive) {
         let definite = decided.is_definite();
         all.push(decided);
         if definite {
             break;
         }
     }
-    cancel.store(true, Ordering::Relaxed);
+    watch.cancel.store(true, Ordering::Relaxed);
+    if all.last().is_none_or(|last| !last.is_definite()) {
+        let late = engines.iter().filter(|one| all.iter().all(|decided| decided.engine != **one));
+        let late: Vec<Decided> = late.map(|one| Decided::late(*one, watch.stopped(), &so_far)).collect();
+        all.splice(0..0, late);
+    }
     let reasons: Vec<String> = all.iter().flat_map(|decided| decided.reasons.clone()).collect();
     let bound = all.iter().filter_map(|decided| decided.bound).max();
-    let mut last =
-        all.pop().unwrap_or_else(|| Decided::new(Engine::Auto, Verdict::Unknown(StopReason::Memory)));
+    let mut last = all.pop().expect("every engine has answered, or is late");
     if !last.is_definite() {
-        last.engine = Engine::Auto;
+        last.engine = engine;
         last.reasons = reasons;
         last.bound = bound;
+        if let Some(stop @ StopReason::Memory) = watch.stopped() {
+            last.verdict = Verdict::Unknown(stop);
+            last.reasons.insert(0, stop.why().to_owned());
+        }
     }
     last
 }
 
-/// The next answer of a race, unless all have answered; an interruption from outside is passed on.
-pub(crate) fn next_answer<T>(
-    answers: &mpsc::Receiver<T>,
-    outer: Option<&AtomicBool>,
-    cancel: &AtomicBool,
-) -> Option<T> {
-    loop {
-        match answers.recv_timeout(Duration::from_millis(50)) {
-            Ok(answer) => return Some(answer),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return None,
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                if outer.is_some_and(|outer| outer.load(Ordering::Relaxed)) {
-                    cancel.store(true, Ordering::Relaxed);
-                }
-            }
-        }
-    }
-}
-
-fn by_unrolling(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Decided {
-    match bounded::check(program, targets, limits) {
+fn by_unrolling(program: &Program, targets: &[ErrorSite], limits: &Limits, so_far: &SoFar) -> Decided {
+    match bounded::check_telling(program, targets, limits, &|bound| {
+        so_far.bound.store(bound, Ordering::Relaxed)
+    }) {
         Bounded::Safe { bound } => {
             Decided { bound: Some(bound), ..Decided::new(Engine::Bounded, Verdict::Safe) }
         }
@@ -185,19 +193,18 @@ fn by_unrolling(program: &Program, targets: &[ErrorSite], limits: &Limits) -> De
             Decided { failure, ..Decided::new(Engine::Bounded, Verdict::Unsafe) }
         }
         Bounded::Unknown { stop, bound } => {
-            let so_far = match bound {
-                Some(bound) => format!("no run fails within {bound} turns of each loop"),
-                None => "nothing is known of any bound".to_owned(),
-            };
             let why = match stop {
                 StopReason::Memory => "the unrolled program is too large",
                 StopReason::Steps => "the largest bound was reached",
                 other => other.why(),
             };
-            let reasons = vec![format!("bounded checking: {why}; {so_far}")];
-            Decided { bound, reasons, ..Decided::new(Engine::Bounded, Verdict::Unknown(stop)) }
+            Decided::unrolled(stop, why, bound)
         }
     }
+}
+
+fn refinement_stopped(why: &str, cycles: usize) -> String {
+    format!("refinement: {why}; {cycles} counterexamples were ruled out")
 }
 
 fn by_refinement(
@@ -222,8 +229,7 @@ fn by_refinement(
                 other => other.why(),
             };
             let why = answer.unproved.as_deref().unwrap_or(why);
-            let reason = format!("refinement: {why}; {} counterexamples were ruled out", answer.cycles);
-            (Verdict::Unknown(stop), None, vec![reason])
+            (Verdict::Unknown(stop), None, vec![refinement_stopped(why, answer.cycles)])
         }
     };
     Decided {

@@ -16,7 +16,7 @@ pub struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
-    /// Give up when the automaton under construction takes this much memory, with exit code 5.
+    /// Give up when the automaton under construction takes this much memory, with exit code 5; for C, when the whole process does (on Linux).
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
 }

@@ -51,7 +51,17 @@ const STACK_SIZE: usize = 1 << 30;
 
 /// Searches for a failing run, with growing bounds.
 pub fn check(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded {
-    in_deep_thread(|| search(program, targets, limits))
+    check_telling(program, targets, limits, &|_| {})
+}
+
+/// The same; `tell` hears of each bound within which no run fails.
+pub fn check_telling(
+    program: &Program,
+    targets: &[ErrorSite],
+    limits: &Limits,
+    tell: &(dyn Fn(usize) + Sync),
+) -> Bounded {
+    in_deep_thread(|| search(program, targets, limits, tell))
         .unwrap_or(Bounded::Unknown { stop: StopReason::Memory, bound: None })
 }
 
@@ -68,7 +78,12 @@ fn budget_of(limits: &Limits) -> Budget {
     Budget { deadline, conflicts: None, cancel: limits.cancel.clone() }
 }
 
-fn search(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded {
+fn search(
+    program: &Program,
+    targets: &[ErrorSite],
+    limits: &Limits,
+    tell: &(dyn Fn(usize) + Sync),
+) -> Bounded {
     let budget = budget_of(limits);
     let mut known = None;
     let mut stop = StopReason::Steps;
@@ -78,7 +93,10 @@ fn search(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded 
                 return Bounded::Unsafe { trace, path, target };
             }
             Ok(Attempt::Complete) => return Bounded::Safe { bound },
-            Ok(Attempt::Beyond) => known = Some(bound),
+            Ok(Attempt::Beyond) => {
+                known = Some(bound);
+                tell(bound);
+            }
             Err(why) => {
                 stop = why;
                 break;

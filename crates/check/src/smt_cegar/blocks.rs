@@ -98,7 +98,7 @@ impl Blocks {
             blocks: Vec::new(),
             loops: Loops::new(0, &[]),
             names: FxHashMap::default(),
-            before: Store::new(0),
+            before: Store::default(),
             places,
         };
         made.cuts.sort_unstable();
@@ -130,7 +130,7 @@ impl Blocks {
     /// A store in which every variable is a term of its own.
     fn symbolic_store(&mut self, machine: &mut Machine<'_>) -> Store {
         let flat = &machine.flat;
-        let mut store = Store::new(flat.variables);
+        let mut store = Store::default();
         let mut made = Vec::new();
         let globals = flat.program.globals.iter().zip(0..).map(|(variable, i)| (variable, i, None));
         let locals = flat.frames.iter().zip(0..).flat_map(|(frame, number)| {

@@ -97,7 +97,7 @@ impl<'a> Machine<'a> {
 
     /// The store at the start of the program, and the condition on it.
     pub fn start(&mut self) -> (Store, Term) {
-        let mut store = Store::new(self.flat.variables);
+        let mut store = Store::default();
         let mut valid = Terms::TRUE;
         let program = self.program();
         let entry = program.procedure(program.entry);
@@ -128,7 +128,6 @@ impl<'a> Machine<'a> {
         let view = View { procedure, first, now: store, next: store };
         let program = self.program();
         let mut after = store.clone();
-        after.grow(self.flat.variables);
         let mut valid = Terms::TRUE;
         match (&program.edge(edge.edge).operation, edge.kind) {
             (Operation::Assume(condition), _) => {

@@ -40,7 +40,7 @@ impl Names {
             locals: FxHashMap::default(),
             results: FxHashMap::default(),
             frames,
-            store: Store::new(machine.flat.variables),
+            store: Store::default(),
             all: FxHashSet::default(),
         };
         for (variable, number) in program.globals.iter().zip(0..) {

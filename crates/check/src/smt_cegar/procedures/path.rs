@@ -66,7 +66,6 @@ pub(super) struct Executed {
 pub(super) fn execute(machine: &mut Machine<'_>, graph: &Graph, path: &[Step]) -> Executed {
     machine.name_prefix("start".to_owned());
     let (mut store, valid) = machine.start();
-    store.grow(machine.flat.variables);
     // The open frames, with the stores at their entry.
     let mut frames: Vec<(u32, Store)> = vec![(0, store.clone())];
     let mut done = Executed {

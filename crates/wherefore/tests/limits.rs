@@ -1,0 +1,35 @@
+//! A limit is *unknown* with exit code 5, and what is known so far is printed.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The exit code and the answer of bounded checking on a program whose loop has no end.
+fn endless(options: &[&str]) -> (Option<i32>, String) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/turnstile.c");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wherefore"));
+    command.arg("check").arg(file).args(["--engine", "bounded"]).args(options);
+    let output = command.output().expect("the program starts");
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn time_is_limited() {
+    let (code, shown) = endless(&["--timeout", "1.5"]);
+    assert_eq!(code, Some(5), "{shown}");
+    assert!(
+        shown.contains("unknown, because bounded checking: ") && shown.contains("no run fails within "),
+        "{shown}"
+    );
+    let (code, json) = endless(&["--timeout", "1.5", "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((code, &answer["verdict"]), (Some(5), &serde_json::json!("unknown")));
+    assert!(answer["bound"].as_u64().is_some_and(|bound| bound > 0), "{json}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_limited() {
+    let (code, shown) = endless(&["--memory", "1", "--timeout", "60"]);
+    assert_eq!(code, Some(5), "{shown}");
+    assert!(shown.contains("unknown, because the memory limit was reached; bounded checking: "), "{shown}");
+}
