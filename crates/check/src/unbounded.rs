@@ -223,9 +223,7 @@ fn by_refinement(
         Outcome::Unknown(stop) => {
             let why = match stop {
                 StopReason::Memory => "the program with its calls inlined is too large",
-                StopReason::Steps => {
-                    "predicates could not rule out a counterexample, or recursion is too deep"
-                }
+                StopReason::Steps => "predicates could not rule out a counterexample",
                 other => other.why(),
             };
             let why = answer.unproved.as_deref().unwrap_or(why);
