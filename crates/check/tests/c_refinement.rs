@@ -1,33 +1,38 @@
 //! What refinement of C must find by itself: invariants of loops that cannot be unrolled, and what of a path does not matter.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use wherefore_check::Prover;
 use wherefore_check::smt_cegar::{Answer, Calls, Outcome, check};
 use wherefore_frontend::c::{self, Options};
-use wherefore_program::TargetChoice;
+use wherefore_program::{Program, TargetChoice};
 use wherefore_pushdown::Limits;
 
-fn refine(name: &str, source: &str) -> Answer {
+fn refine(name: &str, source: &str) -> (Program, Answer) {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.c"));
     std::fs::write(&file, source).unwrap();
     let translation =
         c::translate(&[file], &Options::default()).unwrap_or_else(|error| panic!("{}", error.render()));
     let targets = translation.program.targets(&TargetChoice::Default).unwrap();
     let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
-    check(&translation.program, &targets, Calls::Auto, &limits, &Prover::default(), &mut |_| {})
+    let answer = check(&translation.program, &targets, Calls::Auto, &limits, &Prover::default(), &mut |_| {});
+    (translation.program, answer)
 }
 
-fn is_safe(name: &str, body: &str) {
+/// The body of `main` is proved safe in a few cycles: the lines of invariants that say more than "not reached".
+fn is_safe(name: &str, body: &str) -> BTreeSet<u32> {
     let head = "extern void reach_error(void);\nextern unsigned outside(void);\n";
     let check = "unsigned long long found;\n\
         void factors(void) { unsigned long long p = outside(), q = outside();\n\
         if (p > 1 && q > 1 && p * q == 1000036000099ULL) found++; else found--; }\n\
         void check(int holds) { if (!holds) reach_error(); }\n";
-    let answer = refine(name, &format!("{head}{check}int main(void) {{\n{body}\nreturn 0; }}\n"));
+    let (program, answer) = refine(name, &format!("{head}{check}int main(void) {{\n{body}\nreturn 0; }}\n"));
     assert!(matches!(answer.outcome, Outcome::Safe), "{name}: {:?}", answer.outcome);
     assert!(answer.cycles <= 8, "{name} took {} cycles", answer.cycles);
+    let reached = answer.invariants.iter().filter(|(_, holds)| holds != "false");
+    reached.filter_map(|(node, _)| program.line(*node)).collect()
 }
 
 /// Each counterexample leaves the loop too early, and satisfies the check: the latter is the better reason.
@@ -80,4 +85,14 @@ fn what_does_not_matter_is_not_asked() {
         "unsigned a = outside(), x = 0, i; for (i = 0; i < 3; i++) factors(); if (a > 10) x = 1;\n\
          factors(); check(a <= 10 || x != 0);",
     );
+}
+
+/// Behind the last check nothing fails. It is left out of the search, and is part of the proof again.
+#[test]
+fn a_proof_is_about_all_of_the_program() {
+    let body =
+        "unsigned x = 0, y = 0; while (x < 70000000) x += 2; check(x % 2 == 0);\nwhile (outside()) y++;";
+    let lines = is_safe("behind", body);
+    // The body starts in line 8.
+    assert!(lines.contains(&9), "{lines:?}");
 }

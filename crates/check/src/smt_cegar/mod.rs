@@ -2,10 +2,12 @@
 //!
 //! \[Lal09\] §1.1.2, \[Kie05\] chapters 4 and 6. The calls are inlined; each basic block is a relation between truth values of predicates, found
 //! by the solver; the abstract program is a weighted pushdown system whose weights are these relations as decision diagrams. A failing
-//! abstract run is sliced; it is either run for real, or its interpolants are the next predicates. A proof is checked again before it is believed.
+//! abstract run is sliced; it is either run for real, or its interpolants are the next predicates. What is on no failing abstract run is left out of
+//! later cycles. A proof is about the whole program again, and is checked before it is believed.
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver; `sharpen`: where they are too coarse.
+//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver; `sharpen`: where they are too coarse;
+//!    `narrowed`: what is left out.
 //! 4. `slices`: what of a counterexample matters; `path`: whether it can be run; `reasons`: why it cannot; `before`: the formulas of a reason;
 //!    `choice`: which reason; `counters`: guesses for loops.
 //! 5. `proof` and `certificate`: the checks of proofs.
@@ -21,6 +23,7 @@ mod choice;
 mod conditions;
 mod counters;
 mod layers;
+mod narrowed;
 mod path;
 mod procedures;
 mod projection;
@@ -207,6 +210,8 @@ struct Refinement<'a> {
     known: Vec<Option<((usize, usize), Predicate)>>,
     /// Per block, the steps that have not been shown to be impossible by themselves.
     allowed: Vec<Predicate>,
+    /// Per block, whether it has been left out, for being on no failing run.
+    outside: Vec<bool>,
     base: BddRelations,
     budget: Budget,
     cycles: usize,
@@ -247,6 +252,7 @@ impl<'a> Refinement<'a> {
             slices: Slices::new(machine.flat.program),
             bits: FxHashMap::default(),
             allowed: vec![base.constant(true); blocks.blocks.len() + 1],
+            outside: vec![false; blocks.blocks.len()],
             machine,
             blocks,
             initial,
@@ -275,10 +281,16 @@ impl<'a> Refinement<'a> {
         progress: &mut (dyn FnMut(&Cycle) + Send),
     ) -> Result<Option<Outcome>, StopReason> {
         self.budget.look().map_err(|reason| stop(&reason))?;
-        let program = self.abstract_program().map_err(|reason| stop(&reason))?;
-        let post = self.post_star(&program, limits)?;
         let failed = self.failed();
-        let Some(path) = self.abstract_run(&program, &post, failed) else {
+        let (program, path) = loop {
+            let program = self.abstract_program().map_err(|reason| stop(&reason))?;
+            let post = self.post_star(&program, limits)?;
+            if let Some(path) = self.abstract_run(&program, &post, failed) {
+                break (program, path);
+            }
+            if self.widen() {
+                continue;
+            }
             let beyond =
                 self.blocks.cuts.iter().any(|cut| self.reaches(&program, &post, Symbol(*cut as u32)));
             if beyond {
@@ -300,7 +312,11 @@ impl<'a> Refinement<'a> {
                 let grown =
                     self.track_all(found) || self.sharpen(&program, &path).map_err(|reason| stop(&reason))?;
                 // Formulas that were cut short may rule out nothing.
-                if grown { Ok(None) } else { Err(StopReason::Steps) }
+                if !grown {
+                    return Err(StopReason::Steps);
+                }
+                self.narrow(&program)?;
+                Ok(None)
             }
         }
     }
@@ -398,6 +414,9 @@ impl<'a> Refinement<'a> {
 
         let mut origins = Vec::new();
         for at in 0..=self.blocks.blocks.len() {
+            if self.outside.get(at).is_some_and(|outside| *outside) {
+                continue;
+            }
             let relation = self.relation(&bits, at)?;
             let block = self.blocks.blocks.get(at);
             let (from, to) = block.map_or((start, self.blocks.start), |b| (Symbol(b.from as u32), b.to));
