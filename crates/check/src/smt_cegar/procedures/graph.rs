@@ -4,12 +4,13 @@
 //! *effect* of the callee, which is known only by predicates at its exit; and how the caller *resumes*, with what the callee left.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{CallGraph, EdgeRef, LocationId, ModRef, Node, Operation, ProcedureId, Program};
 use wherefore_smt::{Term, Terms};
 
-use super::super::blocks::{Block, conjuncts};
+use super::super::blocks::{Block, Conditions, conjuncts};
 use super::names::Names;
 use crate::symbolic::{Machine, Store};
 
@@ -61,7 +62,7 @@ pub(super) enum Piece {
 pub(super) struct Graph {
     pub names: Names,
     pub points: Vec<Point>,
-    pub ways: Vec<Way>,
+    pub ways: Vec<Rc<Way>>,
     pub calls: Vec<CallSite>,
     pub entries: FxHashMap<ProcedureId, PointId>,
     pub exits: FxHashMap<ProcedureId, PointId>,
@@ -102,9 +103,9 @@ impl Graph {
             graph.cut(machine, program, *procedure, &mut chains, &mut call_edges);
         }
         for (from, to, edges) in chains {
-            let way = graph.way(machine, program, (from, to), edges);
+            let way = graph.way(machine, program, (from, to), edges, Conditions::All);
             if !way.block.guards.contains(&Terms::FALSE) {
-                graph.ways.push(way);
+                graph.ways.push(Rc::new(way));
             }
         }
         let mod_ref = ModRef::new(program);
@@ -203,20 +204,29 @@ impl Graph {
         }
     }
 
+    /// What some edges of a block do, given by their positions: the others are skipped, and only assumptions are conditions.
+    pub fn part(&self, machine: &mut Machine<'_>, way: usize, kept: &[usize]) -> Way {
+        let Way { block, edges } = &*self.ways[way];
+        let edges = kept.iter().map(|position| edges[*position]).collect();
+        let program = machine.flat.program;
+        self.way(machine, program, (block.from, block.to), edges, Conditions::Assumptions)
+    }
+
     fn way(
         &self,
         machine: &mut Machine<'_>,
         program: &Program,
         (from, to): (PointId, PointId),
         edges: Vec<EdgeRef>,
+        conditions: Conditions,
     ) -> Way {
         let procedure = self.points[from].procedure;
         let frame = self.names.frames[&procedure];
         let mut store = self.names.store.clone();
         let mut guard = Terms::TRUE;
         let mut updates = FxHashMap::default();
-        for (at, edge) in edges.iter().enumerate() {
-            machine.name_prefix(format!("in{}.{}.{at}", procedure.0, edges[0].edge.0));
+        for edge in &edges {
+            machine.name_prefix(format!("in{}.{}", procedure.0, edge.edge.0));
             if let Operation::Return(values) = &program.edge(*edge).operation {
                 let place = machine.flat.place(frame, program.edge(*edge).from);
                 for (value, result) in values.iter().zip(&self.names.results[&procedure]) {
@@ -228,7 +238,9 @@ impl Graph {
             }
             let Some(edge) = machine.flat.edge_in(frame, *edge) else { continue };
             let (after, condition) = machine.step(&store, edge);
-            guard = machine.terms.and(guard, condition);
+            if conditions.count(machine, edge) {
+                guard = machine.terms.and(guard, condition);
+            }
             store = after;
         }
         updates.extend(changes(self.names.visible(procedure).map(|n| (n.number, n.now)), &store));

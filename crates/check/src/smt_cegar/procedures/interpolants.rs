@@ -17,7 +17,7 @@ use super::super::before::{Spurious, constant};
 use super::super::blocks::Block;
 use super::super::path::atoms;
 use super::graph::{CallSite, Graph, Piece, PointId};
-use super::path::Step;
+use super::path::{Path, Step};
 
 /// Values of frozen variables that are tried before giving up on them.
 const MOST_INSTANCES: usize = 12;
@@ -25,7 +25,7 @@ const MOST_INSTANCES: usize = 12;
 /// A path that cannot be run.
 pub(super) struct Nested<'n> {
     pub graph: &'n Graph,
-    pub path: &'n [Step],
+    pub path: &'n Path,
     /// The steps whose conditions count, in order. The last one contradicts the others.
     pub prefix: &'n [usize],
     pub spurious: Spurious<'n>,
@@ -93,15 +93,16 @@ impl Nested<'_> {
         let mut at = end;
         while at > first && formula != Terms::TRUE {
             at -= 1;
-            let (piece, block) = match self.path[at] {
-                Step::Way(way) => (Piece::Way(way), &graph.ways[way].block),
-                Step::Enter(call) => (Piece::Enter(call), &graph.calls[call].enter),
+            let piece = match self.path.steps[at] {
+                Step::Way(way) => Piece::Way(way),
+                Step::Enter(call) => Piece::Enter(call),
                 Step::Leave { entered, .. } => {
                     formula = self.over_call(terms, solver, at, formula, wanted)?;
                     at = entered;
                     continue;
                 }
             };
+            let block = self.path.block(graph, at);
             let before = self.before(terms, solver, at, block, formula)?;
             self.note(piece, (block.from, before), (block.to, formula), wanted);
             formula = before;
@@ -118,7 +119,7 @@ impl Nested<'_> {
         after: Term,
         wanted: bool,
     ) -> Result<Term, Reason> {
-        let Step::Leave { way, call, entered } = self.path[at] else { return Ok(after) };
+        let Step::Leave { way, call, entered } = self.path.steps[at] else { return Ok(after) };
         let graph = self.graph;
         let (site, leave) = (&graph.calls[call], &graph.ways[way].block);
         let (piece, behind) = (Piece::Resume(call), (site.resume.to, after));
@@ -195,7 +196,7 @@ impl Nested<'_> {
         at: usize,
         (at_entry, left): (Term, Term),
     ) -> Result<Option<Term>, Reason> {
-        let Step::Leave { way, call, entered } = self.path[at] else { return Ok(None) };
+        let Step::Leave { way, call, entered } = self.path.steps[at] else { return Ok(None) };
         let (ends, starts) = (numbers(terms, left), numbers(terms, at_entry));
         for (end, end_is) in ends {
             for (start, start_is) in &starts {

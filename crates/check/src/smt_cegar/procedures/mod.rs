@@ -6,7 +6,7 @@
 //! by call (`proof`).
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `names` and `graph`: the program. 3. `abstraction`; `sharpen`: where it is too coarse. 4. `path`,
+//! 1. [`check`]: the loop. 2. `names` and `graph`: the program. 3. `abstraction`; `sharpen`: where it is too coarse. 4. `path`, `slices`,
 //!    `interpolants`. 5. `proof`.
 
 mod abstraction;
@@ -16,6 +16,7 @@ mod names;
 mod path;
 mod proof;
 mod sharpen;
+mod slices;
 
 use std::time::Instant;
 
@@ -40,8 +41,9 @@ use crate::symbolic::{Flat, Machine, run};
 use abstraction::{Abstract, Abstraction, Bit, CONTROL, Predicates, bit, symbol};
 use graph::{Graph, Point, PointId};
 use interpolants::{Nested, Triple};
-use path::{Because, Executed, Step};
+use path::{Because, Executed, Path, Step};
 use sharpen::Sharpening;
+use slices::Slices;
 
 /// Whether some procedure that can be called is recursive.
 pub(super) fn is_recursive(program: &Program) -> bool {
@@ -80,10 +82,21 @@ fn initial(machine: &mut Machine<'_>, graph: &Graph, program: &Program) -> Block
     Block { from: graph.start, to: graph.start, edges: Vec::new(), guards, updates, inputs: Vec::new() }
 }
 
+/// What came of a counterexample.
+enum Examined {
+    /// It can be run.
+    Real(Outcome),
+    /// It is none any more.
+    RuledOut,
+    /// Neither.
+    Open,
+}
+
 /// The loop.
 struct Refinement<'a> {
     machine: Machine<'a>,
     graph: Graph,
+    slices: Slices<'a>,
     initial: Block,
     predicates: Predicates,
     abstraction: Abstraction,
@@ -107,6 +120,7 @@ impl<'a> Refinement<'a> {
         Self {
             machine,
             graph,
+            slices: Slices::new(program),
             initial,
             predicates,
             abstraction,
@@ -146,19 +160,40 @@ impl<'a> Refinement<'a> {
         }
         let rules = post.some_run(&program.bits, &program.system, &goal).ok_or(StopReason::Memory)?;
         let rules = rules.into_iter().map(|rule| rule.index());
-        let path = path::steps(&self.graph, &program, rules).ok_or(StopReason::Steps)?;
-        progress(&Cycle { cycles: self.cycles, predicates: self.predicates.total(), steps: path.len() });
-        let executed = path::execute(&mut self.machine, &self.graph, &path);
-        let mut solver = BitBlaster::new();
-        let terms = &mut self.machine.terms;
-        let model = executed.model(terms, &mut solver, &self.budget).map_err(|reason| stop(&reason))?;
-        if let Some(model) = model {
-            return Ok(Some(self.failure(&executed, &path, &model)));
+        let path = Path::new(&self.graph, &program, rules).ok_or(StopReason::Steps)?;
+        progress(&Cycle {
+            cycles: self.cycles,
+            predicates: self.predicates.total(),
+            steps: path.steps.len(),
+        });
+        match self.examine(&program, &path).map_err(|reason| stop(&reason))? {
+            Examined::Real(outcome) => Ok(Some(outcome)),
+            Examined::RuledOut => Ok(None),
+            // Formulas that were cut short may rule out nothing.
+            Examined::Open => Err(StopReason::Steps),
         }
-        let found = self.learn(&mut solver, &executed, &path).map_err(|reason| stop(&reason))?;
-        let grown = self.track(&found) || self.sharpen(&program, &found)?;
-        // Formulas that were cut short may rule out nothing.
-        if grown { Ok(None) } else { Err(StopReason::Steps) }
+    }
+
+    /// Runs a path, or learns why it cannot be run, first from its slice.
+    fn examine(&mut self, program: &Abstract, path: &Path) -> Result<Examined, Reason> {
+        if let Some(slice) = self.slices.slice(&mut self.machine, &self.graph, path) {
+            let executed = path::execute(&mut self.machine, &self.graph, &slice);
+            let mut solver = BitBlaster::new();
+            if executed.model(&mut self.machine.terms, &mut solver, &self.budget)?.is_none() {
+                let found = self.learn(&mut solver, &executed, &slice)?;
+                if self.track(&found) {
+                    return Ok(Examined::RuledOut);
+                }
+            }
+        }
+        let executed = path::execute(&mut self.machine, &self.graph, path);
+        let mut solver = BitBlaster::new();
+        if let Some(model) = executed.model(&mut self.machine.terms, &mut solver, &self.budget)? {
+            return Ok(Examined::Real(self.failure(&executed, &path.steps, &model)));
+        }
+        let found = self.learn(&mut solver, &executed, path)?;
+        let grown = self.track(&found) || self.sharpen(program, &found)?;
+        Ok(if grown { Examined::RuledOut } else { Examined::Open })
     }
 
     /// What is to be known so that a path is none any more, by the reason that looks most general.
@@ -166,7 +201,7 @@ impl<'a> Refinement<'a> {
         &mut self,
         solver: &mut BitBlaster,
         executed: &Executed,
-        path: &[Step],
+        path: &Path,
     ) -> Result<Vec<Triple>, Reason> {
         let terms = &mut self.machine.terms;
         let mut judged: Vec<(Judgement, Vec<Triple>)> = Vec::new();
@@ -211,7 +246,7 @@ impl<'a> Refinement<'a> {
         grown
     }
 
-    fn sharpen(&mut self, program: &Abstract, triples: &[Triple]) -> Result<bool, StopReason> {
+    fn sharpen(&mut self, program: &Abstract, triples: &[Triple]) -> Result<bool, Reason> {
         let sharpening = Sharpening {
             graph: &self.graph,
             initial: &self.initial,
@@ -219,8 +254,7 @@ impl<'a> Refinement<'a> {
             bits: &program.bits,
             budget: &self.budget,
         };
-        let sharper = sharpening.run(&mut self.abstraction, &mut self.machine.terms, triples);
-        sharper.map_err(|reason| stop(&reason))
+        sharpening.run(&mut self.abstraction, &mut self.machine.terms, triples)
     }
 
     fn post_star(&self, program: &Abstract, limits: &Limits) -> Result<Saturated<Predicate>, StopReason> {

@@ -3,14 +3,17 @@
 //! Each call on the path gets a frame of its own, however deep the recursion: only what a path needs is inlined. So the formula of the path is
 //! exact, and satisfiable exactly if the path can be run.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
+use wherefore_program::EdgeRef;
 use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Term, Terms};
 
-use super::super::blocks::conjuncts;
+use super::super::blocks::{Block, Conditions, conjuncts};
 use super::super::path::MOST_REASONS;
 use super::super::reasons::{OfSteps, Prefix};
 use super::abstraction::{Abstract, Part};
-use super::graph::Graph;
+use super::graph::{Graph, Way};
 use crate::symbolic::{Machine, Store};
 
 /// A step of a path.
@@ -24,31 +27,60 @@ pub(super) enum Step {
     Leave { way: usize, call: usize, entered: usize },
 }
 
-/// The steps of an abstract run, from its rules.
-pub(super) fn steps(
-    graph: &Graph,
-    program: &Abstract,
-    rules: impl Iterator<Item = usize>,
-) -> Option<Vec<Step>> {
-    let mut steps = Vec::new();
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    for rule in rules {
-        match program.parts[rule] {
-            Part::Between => {}
-            Part::Call(call) => {
-                open.push((call, steps.len()));
-                steps.push(Step::Enter(call));
-            }
-            Part::Way(way) if graph.points[graph.ways[way].block.to].location.is_some() => {
-                steps.push(Step::Way(way));
-            }
-            Part::Way(way) => {
-                let (call, entered) = open.pop()?;
-                steps.push(Step::Leave { way, call, entered });
+/// A path, or its slice.
+pub(super) struct Path {
+    pub steps: Vec<Step>,
+    /// What each block of it does: all of it, or the part in the slice.
+    pub ways: Vec<Option<Rc<Way>>>,
+    pub conditions: Conditions,
+}
+
+impl Path {
+    /// The path of an abstract run, from its rules.
+    pub fn new(graph: &Graph, program: &Abstract, rules: impl Iterator<Item = usize>) -> Option<Self> {
+        let mut steps = Vec::new();
+        let mut open: Vec<(usize, usize)> = Vec::new();
+        for rule in rules {
+            match program.parts[rule] {
+                Part::Between => {}
+                Part::Call(call) => {
+                    open.push((call, steps.len()));
+                    steps.push(Step::Enter(call));
+                }
+                Part::Way(way) if graph.points[graph.ways[way].block.to].location.is_some() => {
+                    steps.push(Step::Way(way));
+                }
+                Part::Way(way) => {
+                    let (call, entered) = open.pop()?;
+                    steps.push(Step::Leave { way, call, entered });
+                }
             }
         }
+        let way = |step: &Step| match step {
+            Step::Way(way) => Some(graph.ways[*way].clone()),
+            _ => None,
+        };
+        let ways = steps.iter().map(way).collect();
+        Some(Self { steps, ways, conditions: Conditions::All })
     }
-    Some(steps)
+
+    /// What a step does.
+    pub fn block<'p>(&'p self, graph: &'p Graph, at: usize) -> &'p Block {
+        match (self.steps[at], &self.ways[at]) {
+            (_, Some(way)) => &way.block,
+            (Step::Way(way) | Step::Leave { way, .. }, None) => &graph.ways[way].block,
+            (Step::Enter(call), None) => &graph.calls[call].enter,
+        }
+    }
+
+    /// The edges of the program that a step takes.
+    pub fn edges(&self, graph: &Graph, at: usize) -> Vec<EdgeRef> {
+        match (self.steps[at], &self.ways[at]) {
+            (_, Some(way)) => way.edges.clone(),
+            (Step::Way(way) | Step::Leave { way, .. }, None) => graph.ways[way].edges.clone(),
+            (Step::Enter(call), None) => vec![graph.calls[call].edge],
+        }
+    }
 }
 
 /// A path that has been executed on terms.
@@ -63,7 +95,7 @@ pub(super) struct Executed {
 }
 
 /// Executes a path from the start of the program.
-pub(super) fn execute(machine: &mut Machine<'_>, graph: &Graph, path: &[Step]) -> Executed {
+pub(super) fn execute(machine: &mut Machine<'_>, graph: &Graph, path: &Path) -> Executed {
     machine.name_prefix("start".to_owned());
     let (mut store, valid) = machine.start();
     // The open frames, with the stores at their entry.
@@ -74,22 +106,24 @@ pub(super) fn execute(machine: &mut Machine<'_>, graph: &Graph, path: &[Step]) -
         guards: vec![(0, valid)],
         values: Vec::new(),
     };
-    for (number, step) in path.iter().enumerate() {
+    for (number, step) in path.steps.iter().enumerate() {
         let Some((frame, at_entry)) = frames.last() else { break };
         let frame = *frame;
         done.values.push(values(machine, graph, frame, &store, at_entry));
         let edges: Vec<u32> = match step {
             Step::Enter(call) => vec![machine.flat.open(frame, graph.calls[*call].edge)],
-            Step::Way(way) | Step::Leave { way, .. } => {
-                let edges = graph.ways[*way].edges.iter();
-                edges.filter_map(|edge| machine.flat.edge_in(frame, *edge)).collect()
+            _ => {
+                let edges = path.edges(graph, number).into_iter();
+                edges.filter_map(|edge| machine.flat.edge_in(frame, edge)).collect()
             }
         };
         for (at, edge) in edges.into_iter().enumerate() {
             machine.name_prefix(format!("p{number}.{at}"));
             let (after, condition) = machine.step(&store, edge);
-            let conditions = conjuncts(&machine.terms, condition);
-            done.guards.extend(conditions.into_iter().map(|guard| (number, guard)));
+            if path.conditions.count(machine, edge) {
+                let conditions = conjuncts(&machine.terms, condition);
+                done.guards.extend(conditions.into_iter().map(|guard| (number, guard)));
+            }
             store = after;
             done.edges.push(edge);
             done.stores.push(store.clone());
