@@ -223,6 +223,9 @@ fn by_refinement(
         Outcome::Unknown(stop) => {
             let why = match stop {
                 StopReason::Memory => "the program with its calls inlined is too large",
+                StopReason::Steps if limits.steps.is_some_and(|most| answer.cycles as u64 >= most) => {
+                    "the limit on cycles was reached"
+                }
                 StopReason::Steps => "predicates could not rule out a counterexample",
                 other => other.why(),
             };

@@ -19,6 +19,11 @@ pub struct LimitArgs {
     /// Give up when the automaton under construction takes this much memory, with exit code 5; for C, when the whole process does (on Linux).
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
+
+    /// Give up after this many steps, with exit code 5: applied rules; for C, cycles of refinement and turns of each loop. Unlike time, the same
+    /// everywhere.
+    #[arg(long, value_name = "NUMBER")]
+    steps: Option<u64>,
 }
 
 impl LimitArgs {
@@ -27,8 +32,8 @@ impl LimitArgs {
         Limits {
             time: self.timeout,
             memory: self.memory.map(|mb| mb.saturating_mul(1 << 20)),
+            steps: self.steps,
             cancel: Some(interruption()),
-            ..Limits::default()
         }
     }
 }

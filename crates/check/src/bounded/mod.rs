@@ -87,7 +87,9 @@ fn search(
     let budget = budget_of(limits);
     let mut known = None;
     let mut stop = StopReason::Steps;
-    for bound in BOUNDS {
+    // A limit on steps is one on the bound.
+    let allowed = |bound: &usize| limits.steps.is_none_or(|most| *bound as u64 <= most);
+    for bound in BOUNDS.into_iter().filter(allowed) {
         match attempt(program, targets, bound, &budget) {
             Ok(Attempt::Fails(Failure { trace, path, target })) => {
                 return Bounded::Unsafe { trace, path, target };

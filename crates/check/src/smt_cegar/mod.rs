@@ -281,6 +281,10 @@ impl<'a> Refinement<'a> {
         progress: &mut (dyn FnMut(&Cycle) + Send),
     ) -> Result<Option<Outcome>, StopReason> {
         self.budget.look().map_err(|reason| stop(&reason))?;
+        // A limit on steps is one on cycles.
+        if limits.steps.is_some_and(|most| self.cycles as u64 >= most) {
+            return Err(StopReason::Steps);
+        }
         let failed = self.failed();
         let (program, path) = loop {
             let program = self.abstract_program().map_err(|reason| stop(&reason))?;

@@ -11,12 +11,12 @@ use wherefore_check::interpolants::Heuristic;
 use wherefore_check::{CheckError, Decision, Way, decide, race};
 use wherefore_program::Program;
 
-use super::c;
 use super::explain::{EffortArgs, of_c, screen};
 use super::progress::LiveLine;
 use super::run::{RunStep, c_steps, sliced, steps};
 use super::trust::{Proof, Replayed, Trusted, trusted};
 use super::{Place, ProgramArgs, Stats, Subject, Word, because, print, render, unsupported};
+use super::{again, c, property};
 use crate::exit::{CliError, Exit};
 
 /// Tell whether a program can fail, with a failing run.
@@ -94,6 +94,12 @@ pub struct Answer {
     /// Who found it: `exact` or `cegar`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
+    /// What must not happen; only said of C programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<String>,
+    /// The command that gives this answer again; only said of C programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Where the run fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Place>,
@@ -192,6 +198,8 @@ impl Answer {
             error: None,
             targets: Vec::new(),
             trace: Vec::new(),
+            property: None,
+            command: None,
             shortest: None,
             slice: None,
             all_steps: args.all_steps,
@@ -282,6 +290,8 @@ impl Answer {
             });
         }
         if let Some(rest) = &subject.rest {
+            self.property = Some(property::words(&rest.options.property));
+            self.command = Some(again::command(self.engine));
             self.assumptions =
                 rest.assumptions.iter().map(|assumption| c::words(program, assumption)).collect();
         }

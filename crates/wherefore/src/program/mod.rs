@@ -1,16 +1,17 @@
 //! `wherefore check FILE` and `wherefore project FILE`: questions to programs.
 
+mod again;
 mod c;
 pub mod check;
 pub mod explain;
 mod progress;
 pub mod project;
+mod property;
 mod render;
 mod run;
 pub mod serve;
 pub mod slice;
 mod trust;
-mod vacuous;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -128,7 +129,7 @@ impl ProgramArgs {
             let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
             let (program, rest) = self.c.load(&files, self.entry.as_deref())?;
             // A label that is asked about instead has an error of its own.
-            let refusal = vacuous::refusal(&rest.options.property, &rest.mentions);
+            let refusal = property::refusal(&rest.options.property, &rest.mentions);
             if let (Some(message), None) = (refusal, &self.label) {
                 return Err(question(message));
             }

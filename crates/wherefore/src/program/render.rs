@@ -103,6 +103,15 @@ pub fn check(answer: &check::Answer, file: &str) -> String {
             let _ = writeln!(out, "  {assumption}");
         }
     }
+    if let (Some(property), Some(command)) = (&answer.property, &answer.command) {
+        let by = match answer.engine {
+            Some("bounded") => "bounded checking",
+            Some("cegar") => "refinement",
+            _ => "both engines",
+        };
+        let _ = writeln!(out, "\nasked: {property}");
+        let _ = writeln!(out, "answered by {by} in {:.2} s: {command}", answer.stats.seconds);
+    }
     out
 }
 

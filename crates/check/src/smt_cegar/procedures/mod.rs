@@ -148,6 +148,10 @@ impl<'a> Refinement<'a> {
         progress: &mut (dyn FnMut(&Cycle) + Send),
     ) -> Result<Option<Outcome>, StopReason> {
         self.budget.look().map_err(|reason| stop(&reason))?;
+        // A limit on steps is one on cycles.
+        if limits.steps.is_some_and(|most| self.cycles as u64 >= most) {
+            return Err(StopReason::Steps);
+        }
         let (terms, graph) = (&mut self.machine.terms, &self.graph);
         let program = self
             .abstraction

@@ -1,4 +1,4 @@
-//! Properties that speak of nothing in a C program, which holds whatever the program does. "Safe" would be true and useless: whoever
+//! Properties of C programs in words; and those that speak of nothing in a program, which hold whatever it does. "Safe" would be true and useless: whoever
 //! named the property meant something, and most likely misspelt it, or took the property of another program.
 
 use wherefore_frontend::c::{Mentions, Property};
@@ -33,6 +33,18 @@ fn offer(mentions: &Mentions) -> String {
         [] => "it has no assertion, no error function and no error label either".to_owned(),
         [one] => format!("it has {one}"),
         [first @ .., last] => format!("it has {} and {last}", first.join(", ")),
+    }
+}
+
+/// What must not happen, in words.
+pub fn words(property: &Property) -> String {
+    match property {
+        Property::All => {
+            "no failed assertion, no call of `reach_error` or `__VERIFIER_error`, no error label".to_owned()
+        }
+        Property::Calls(names) => format!("no call of {}", quoted(names)),
+        Property::Labels(names) => format!("no run comes to the label {}", quoted(names)),
+        Property::Assertions => "no failed assertion".to_owned(),
     }
 }
 
