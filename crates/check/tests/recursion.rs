@@ -135,3 +135,23 @@ fn procedures_that_do_not_recurse_can_be_summarised_too() {
         assert!(matches!(answer.outcome, Outcome::Safe), "{calls:?}: {:?}", answer.outcome);
     }
 }
+
+/// \[Lal09\] Fig. 1.6: a lock that is looked up before a recursive call is still the right one after it. The relations of the text are found.
+#[test]
+fn what_a_caller_knows_survives_a_recursive_call() {
+    let cases = [
+        ("fig1.6a-array-locks", &["l1 == m[l2]", "held == m[l2]"][..]),
+        ("fig1.6b-array-locks-bar", &["l1 == m[g]", "l1 == m[l2]", "held == m[l2]"][..]),
+    ];
+    for (case, expected) in cases {
+        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases/c").join(case).join("main.c");
+        let program = c::translate(&[file], &Options::default()).unwrap().program;
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
+        let answer = check(&program, &targets, Calls::Auto, &limits, &Prover::default(), &mut |_| {});
+        assert!(matches!(answer.outcome, Outcome::Safe), "{case}: {:?}", answer.outcome);
+        for formula in expected {
+            assert!(answer.invariants.iter().any(|(_, known)| known == formula), "{case}: {formula}");
+        }
+    }
+}

@@ -46,6 +46,8 @@ pub(super) struct CallSite {
     pub back_guard: Term,
     /// The caller's names with their frozen ones.
     pub frozen: Vec<(Term, Term)>,
+    /// The globals that the callee leaves alone.
+    pub kept: Vec<Term>,
 }
 
 /// What leads from point to point.
@@ -312,11 +314,13 @@ impl Graph {
         for named in self.names.visible(callee) {
             at_exit.insert(named.old, entered.get(named.number));
         }
+        let mut kept = Vec::new();
         for global in &self.names.globals {
             let left = if writes.contains(&global.number) {
                 let name = format!("{prefix}.left.{}", global.number);
                 machine.terms.variable(&name, machine.terms.sort(global.now))
             } else {
+                kept.push(global.now);
                 assigned.get(global.number)
             };
             at_exit.insert(global.now, left);
@@ -337,7 +341,7 @@ impl Graph {
         let resumed = machine.terms.substitute(back_guard, &from_exit);
         let guard = machine.terms.and(guard, resumed);
         let resume = self.block(&machine.terms, ends, guard, resume);
-        CallSite { edge, callee, enter: enter_block, resume, at_exit, back, back_guard, frozen }
+        CallSite { edge, callee, enter: enter_block, resume, at_exit, back, back_guard, frozen, kept }
     }
 }
 

@@ -10,7 +10,7 @@
 //!
 //! What the caller knows and the effect together give F, so that the path is no abstract run any more.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_smt::{BitBlaster, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms};
 
 use super::super::before::{Spurious, constant};
@@ -163,7 +163,8 @@ impl Nested<'_> {
         Ok(before)
     }
 
-    /// Gives the frozen values in a formula names of their own.
+    /// Gives the values in a formula that a call leaves alone names of their own: the largest terms of frozen values and globals that it does not write;
+    /// but those that are computed from what the callee was given part by part.
     fn freeze(
         &mut self,
         terms: &mut Terms,
@@ -172,17 +173,25 @@ impl Nested<'_> {
         at: usize,
         entered: usize,
     ) -> (Term, Vec<Frozen>) {
-        let variables = terms.variables(formula);
         let mut own = FxHashMap::default();
         let mut frozen = Vec::new();
-        for (_, general) in site.frozen.iter().filter(|(_, general)| variables.contains(general)) {
-            let text = format!("{}.{at}", terms.name(*general).unwrap_or_default());
-            let name = terms.variable(&text, terms.sort(*general));
-            let assigned = site.enter.updates[general];
+        let mut all = Vec::new();
+        for term in left_alone(terms, site, formula) {
+            let is_part = |part: &Term| site.frozen.iter().any(|(_, frozen)| frozen == part);
+            let parts: Vec<Term> = terms.variables(term).into_iter().filter(is_part).collect();
+            let given =
+                |part: &Term| self.computed_from_entry(terms, site, site.enter.updates[part]).is_some();
+            if parts.iter().all(given) { all.extend(parts) } else { all.push(term) }
+        }
+        all.sort_unstable();
+        all.dedup();
+        for general in all {
+            let name = terms.variable(&format!("caller({at}.{})", own.len()), terms.sort(general));
+            let assigned = terms.substitute(general, &site.enter.updates);
             let value = terms.substitute(assigned, &self.spurious.values[entered]);
             self.spurious.fixed.insert(name, value);
-            own.insert(*general, name);
-            frozen.push(Frozen { name, general: *general, assigned });
+            own.insert(general, name);
+            frozen.push(Frozen { name, general, assigned });
         }
         (terms.substitute(formula, &own), frozen)
     }
@@ -294,6 +303,29 @@ impl Nested<'_> {
     }
 }
 
+/// The largest terms in a formula that are about frozen values, and beside them at most about globals that the call does not write.
+fn left_alone(terms: &Terms, site: &CallSite, formula: Term) -> Vec<Term> {
+    let is_frozen = |variable: &Term| site.frozen.iter().any(|(_, frozen)| frozen == variable);
+    let mut found = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut open = vec![formula];
+    while let Some(term) = open.pop() {
+        if !seen.insert(term) {
+            continue;
+        }
+        let variables = terms.variables(term);
+        if !variables.iter().any(is_frozen) {
+            continue;
+        }
+        if variables.iter().all(|variable| is_frozen(variable) || site.kept.contains(variable)) {
+            found.push(term);
+        } else {
+            terms.for_each_child(term, |child| open.push(child));
+        }
+    }
+    found
+}
+
 /// The terms, free of frozen values, that a formula compares a frozen value with, and their neighbours.
 fn compared_with(terms: &mut Terms, formula: Term, name: Term) -> Vec<Term> {
     let mut equal = Vec::new();
@@ -375,8 +407,9 @@ fn ruling_out(
 
 /// A value of the caller while a callee runs.
 struct Frozen {
-    /// Its name for one call of the path, and for all.
+    /// Its name for one call of the path.
     name: Term,
+    /// The same in terms of names for all calls.
     general: Term,
     /// The value in terms of the caller's store before the call.
     assigned: Term,
