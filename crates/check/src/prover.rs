@@ -53,6 +53,14 @@ impl Prover {
         Ok(prover)
     }
 
+    /// Its command line; none for the embedded one.
+    pub fn command_line(&self) -> Option<String> {
+        match self {
+            Self::Embedded => None,
+            Self::Command(command) => Some(command.clone()),
+        }
+    }
+
     /// A new solver with no assertions.
     pub(crate) fn solver(&self) -> Box<dyn Solver> {
         match self {

@@ -7,57 +7,60 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use wherefore_program::{
-    Assignment, Edge, EdgeId, EdgeRef, ErrorSite, Expr, Location, LocationId, LocationKind, Node, Operation,
-    Procedure, ProcedureId, Program, Scalar, State, Step, Target, Trace, Type, Var, Variable,
+    Assignment, Edge, EdgeId, EdgeRef, ErrorSite, Expr, Language, Location, LocationId, LocationKind, Node,
+    Operation, Procedure, ProcedureId, Program, Scalar, State, Step, Target, Task, Trace, Type, Var, Variable,
 };
-use wherefore_pushdown::{Limits, StopReason};
 
-use crate::unbounded::{Engine, Failure, decide_unbounded};
-use crate::verdict::Verdict;
+use crate::bounded::BoundedChecking;
+use crate::budget::Budget;
+use crate::engine::{Engine, Session};
+use crate::portfolio::{Extent, portfolio};
+use crate::smt_cegar::SolverRefinement;
+use crate::verdict::{EngineName, FailingRun, Overall, Why};
 
 /// Whether a failing run goes through given locations.
 #[derive(Clone, Debug)]
 pub enum Through {
     /// One does.
-    Run(Failure),
+    Run(FailingRun),
     /// None does.
     None {
         /// Who says so.
         reason: String,
     },
     /// Neither is known, and why.
-    Unknown(StopReason),
+    Unknown(Why),
 }
 
 /// A failing run through one of some locations, or a proof that there is none.
 ///
 /// **Ensures:** the run is one of `program`: its edges, its states, its targets.
-pub fn through(program: &Program, targets: &[ErrorSite], nodes: &[Node], limits: &Limits) -> Through {
+pub fn through(program: &Program, targets: &[ErrorSite], nodes: &[Node], budget: &Budget) -> Through {
     let instrumented = Instrumented::new(program, targets, nodes);
     if instrumented.targets.is_empty() || nodes.is_empty() {
         let reason = if nodes.is_empty() { "there is no such location" } else { "there is no error" };
         return Through::None { reason: reason.to_owned() };
     }
     let Instrumented { program: asked, targets, edges, cells } = instrumented;
-    let decided = decide_unbounded(&Arc::new(asked), &targets, Engine::Auto, limits, |_| {});
-    match (decided.verdict, decided.failure) {
-        (Verdict::Unsafe, Some(failure)) => Through::Run(original(failure, &edges, cells)),
-        (Verdict::Safe, _) => {
-            let reason = match (decided.engine, decided.bound) {
-                (Engine::Bounded, Some(bound)) => {
-                    let turns = if bound == 1 { "one turn" } else { &format!("{bound} turns") };
-                    format!("bounded checking: no loop takes more than {turns}, and no run fails")
+    let task = Task::new(asked, targets, Language::C);
+    let engines: [Arc<dyn Engine>; 2] = [Arc::new(BoundedChecking), Arc::new(SolverRefinement::default())];
+    let answer = portfolio(&task, &engines, Extent::FirstFailure, &Session::default(), budget);
+    match answer.decision() {
+        Overall::Unsafe(run) => Through::Run(original(run.clone(), &edges, cells)),
+        Overall::Safe => {
+            let iterations = answer.facts.refinement.as_ref().map_or(0, |refinement| refinement.iterations);
+            let reason = match (answer.facts.by, answer.facts.bound) {
+                (Some(EngineName::Bounded), Some(1)) => {
+                    "bounded checking: all loops end within 1 iteration, and no run fails".to_owned()
                 }
-                (Engine::Refinement, _) => format!(
-                    "refinement: a proof, after {} counterexamples that cannot be run",
-                    decided.cycles
-                ),
-                _ => "no run fails".to_owned(),
+                (Some(EngineName::Bounded), Some(bound)) => {
+                    format!("bounded checking: all loops end within {bound} iterations, and no run fails")
+                }
+                _ => format!("refinement: a proof, after {iterations} spurious counterexamples"),
             };
             Through::None { reason }
         }
-        (Verdict::Unknown(stop), _) => Through::Unknown(stop),
-        (Verdict::Unsafe, None) => unreachable!("who finds a failure has a run"),
+        Overall::Unknown(why) => Through::Unknown(why.clone()),
     }
 }
 
@@ -167,7 +170,7 @@ impl Splitting {
 }
 
 /// A failing run of the instrumented program as one of the program itself.
-fn original(failure: Failure, edges: &[Vec<Option<EdgeId>>], cells: usize) -> Failure {
+fn original(failure: FailingRun, edges: &[Vec<Option<EdgeId>>], cells: usize) -> FailingRun {
     let old = |edge: EdgeRef| {
         let known = edges[edge.procedure.0 as usize][edge.edge.0 as usize];
         known.map(|known| EdgeRef { edge: known, ..edge })
@@ -180,12 +183,13 @@ fn original(failure: Failure, edges: &[Vec<Option<EdgeId>>], cells: usize) -> Fa
         }
         state
     };
-    let Failure { trace, path, target } = failure;
+    let (trace, path) = (failure.trace.clone(), failure.path.clone());
     // The new steps change nothing that the program knows of, so what is behind them is left out.
     let steps = trace.steps.into_iter().filter_map(|step| {
         let edge = old(step.edge)?;
         Some(Step { edge, state: state(step.state) })
     });
     let trace = Trace { steps: steps.collect(), start: state(trace.start) };
-    Failure { trace, path: path.into_iter().filter_map(old).collect(), target }
+    let path = path.into_iter().filter_map(old).collect();
+    FailingRun { trace, path, is_shortest: false, ..failure }
 }

@@ -1,11 +1,17 @@
-//! What can be said of a program.
+//! What is said of a check: a verdict that carries its evidence.
 
-use wherefore_program::Span;
+use std::fmt;
+use std::sync::Arc;
+
+use wherefore_program::{EdgeRef, Node, Program, Span, Trace};
 use wherefore_pushdown::StopReason;
 
-/// Whether a program can fail.
+use crate::harness::Replay;
+use crate::interpolants::Heuristic;
+
+/// Whether an error can be reached, without evidence: what a search says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Decision {
     /// No run fails.
     Safe,
     /// Some run fails.
@@ -14,7 +20,297 @@ pub enum Verdict {
     Unknown(StopReason),
 }
 
-/// Why a program cannot be checked.
+/// The verdict on one check, with its evidence.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// No run fails here.
+    Safe(Proof),
+    /// This run fails here.
+    Unsafe(Box<FailingRun>),
+    /// Neither is known.
+    Unknown(Why),
+}
+
+impl Verdict {
+    /// Whether it is not *unknown*.
+    pub fn is_definite(&self) -> bool {
+        !matches!(self, Self::Unknown(_))
+    }
+
+    /// The failing run.
+    pub fn run(&self) -> Option<&FailingRun> {
+        match self {
+            Self::Unsafe(run) => Some(run),
+            _ => None,
+        }
+    }
+
+    /// The proof.
+    pub fn proof(&self) -> Option<&Proof> {
+        match self {
+            Self::Safe(proof) => Some(proof),
+            _ => None,
+        }
+    }
+
+    /// The reason for *unknown*.
+    pub fn why(&self) -> Option<&Why> {
+        match self {
+            Self::Unknown(why) => Some(why),
+            _ => None,
+        }
+    }
+}
+
+/// A failing run.
+#[derive(Clone, Debug)]
+pub struct FailingRun {
+    /// The run, step by step, with all values.
+    pub trace: Trace,
+    /// Its edges, calls and returns included.
+    pub path: Vec<EdgeRef>,
+    /// The check that fails, by its position among those that were asked about.
+    pub target: usize,
+    /// Whether no failing run has fewer steps.
+    pub is_shortest: bool,
+    /// Which engine found it.
+    pub by: EngineName,
+    /// What the compiled program does with the inputs of the run; none if it was not asked.
+    pub replay: Option<Replay>,
+}
+
+impl FailingRun {
+    /// A run whose path is that of its trace.
+    pub fn of_trace(trace: Trace, target: usize, by: EngineName) -> Self {
+        let path = trace.steps.iter().map(|step| step.edge).collect();
+        Self { trace, path, target, is_shortest: false, by, replay: None }
+    }
+}
+
+/// A proof that a check holds. One proof may be about many checks.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// What it consists of.
+    pub evidence: Arc<Evidence>,
+    /// Whether runs come to the check at all.
+    pub reached: Reached,
+}
+
+/// What a proof consists of.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// Which engine found it.
+    pub by: EngineName,
+    /// Its kind.
+    pub kind: ProofKind,
+    /// Whether code of its own has checked it.
+    pub checked: ProofCheck,
+}
+
+/// The kinds of proofs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProofKind {
+    /// The set of reachable stores is complete, and has no error.
+    Saturation,
+    /// An inductive invariant at each location.
+    Invariants(Vec<(Node, String)>),
+    /// All loops end within this number of iterations, and no run fails within it.
+    Unrolling(usize),
+}
+
+/// Whether a proof was checked by other code than found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProofCheck {
+    /// There is no check for this kind of proof.
+    NotApplicable,
+    /// It was accepted, by this solver; none is the embedded one.
+    Accepted(Option<String>),
+    /// It was not decided, and why.
+    Undecided(String),
+}
+
+/// Whether runs come to a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// Some run does.
+    Yes,
+    /// No run does: the check holds for this reason alone, which is often a mistake.
+    No {
+        /// The last location on the way that runs do come to.
+        beyond: Option<Node>,
+    },
+    /// This was not asked, or not decided in time.
+    Unknown,
+}
+
+/// The engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EngineName {
+    /// Decision diagrams over all of the data.
+    Exact,
+    /// Abstraction refinement.
+    Refinement,
+    /// All runs with a bounded number of iterations of each loop.
+    Bounded,
+}
+
+impl EngineName {
+    /// The name as options and JSON have it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Refinement => "cegar",
+            Self::Bounded => "bounded",
+        }
+    }
+}
+
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact checking",
+            Self::Refinement => "refinement",
+            Self::Bounded => "bounded checking",
+        })
+    }
+}
+
+/// Why a verdict is unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A limit was met.
+    Limit(StopReason),
+    /// The engine does not take the program.
+    NotTaken(CheckError),
+    /// No engine has decided it: how far each of them came.
+    Undecided(Vec<Stopped>),
+    /// Another check fails, and only the first failure was wanted.
+    NotAsked,
+    /// It can fail, but no run could be constructed.
+    NoRun(StopReason),
+    /// It holds only if something does not matter that the program can observe.
+    Doubts(Vec<String>),
+    /// An index can be outside of its array, here.
+    OutOfBounds(Span),
+    /// A proof was found, and its check says that it is none: an error of ours.
+    Refuted(String),
+    /// A proof was found, but the solver that was named did not accept it.
+    NotAccepted {
+        /// The solver.
+        solver: String,
+        /// Why not.
+        why: String,
+    },
+    /// A failing run was found, but the compiled program does not fail.
+    NotConfirmed(String),
+    /// A failing run was found, but it could not be replayed, and the value of an expression in it
+    /// is left open.
+    ValueLeftOpen {
+        /// The expression.
+        at: Span,
+        /// Why it could not be replayed.
+        why: String,
+    },
+}
+
+impl Why {
+    /// The reason in words, for "unknown, because …".
+    pub fn words(&self, program: &Program) -> String {
+        let place = |span: &Span| format!("{}:{}", program.source(*span).name(), program.position(*span).line);
+        match self {
+            Self::Limit(stop) => stop.why().to_owned(),
+            Self::NotTaken(error) => match error {
+                CheckError::Threads { at } | CheckError::Memory { at, .. } => {
+                    format!("{error} ({})", place(at))
+                }
+                _ => error.to_string(),
+            },
+            Self::Undecided(engines) => {
+                engines.iter().map(Stopped::words).collect::<Vec<_>>().join("; ")
+            }
+            Self::NotAsked => "another check fails first (--first-failure)".to_owned(),
+            Self::NoRun(stop) => format!("it can fail, but no run can be shown: {}", stop.why()),
+            Self::Doubts(doubts) => format!("it is safe only if {}", doubts.join("; and only if ")),
+            Self::OutOfBounds(at) => {
+                format!("an index can be outside of its array at {}, so that nothing is certain", place(at))
+            }
+            Self::Refuted(why) => {
+                format!("a proof was found, but its check refutes it: {why}; this is an error of wherefore")
+            }
+            Self::NotAccepted { solver, why } => {
+                format!("a proof was found, but `{solver}` did not accept it: {why}")
+            }
+            Self::NotConfirmed(why) => format!(
+                "a failing run was found, but the compiled program does not fail with its inputs: {why}"
+            ),
+            Self::ValueLeftOpen { at, why } => format!(
+                "a failing run was found, but it could not be replayed ({why}), and a value is left open at {}",
+                place(at)
+            ),
+        }
+    }
+}
+
+/// How far an engine came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// The engine.
+    pub engine: EngineName,
+    /// Why it stopped.
+    pub cause: Cause,
+    /// No run fails within this number of iterations of each loop.
+    pub bound: Option<usize>,
+    /// How many counterexamples refinement has excluded.
+    pub excluded: usize,
+}
+
+/// Why an engine stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A limit.
+    Limit(StopReason),
+    /// The unrolled or inlined program is too large.
+    TooLarge,
+    /// The largest number of iterations was tried.
+    LargestBound,
+    /// No predicates were found that exclude a counterexample.
+    NoPredicates,
+    /// A proof was found, but its check did not accept it.
+    ProofNotAccepted(String),
+    /// The engine has failed: an error of ours.
+    Failed,
+}
+
+impl Stopped {
+    fn words(&self) -> String {
+        let cause = match &self.cause {
+            Cause::Limit(stop) => stop.why(),
+            Cause::TooLarge => "the program is too large with its calls expanded",
+            Cause::LargestBound => "the largest bound was reached",
+            Cause::NoPredicates => "no predicates were found that exclude a counterexample",
+            Cause::ProofNotAccepted(why) => why,
+            Cause::Failed => "it failed, which is an error of wherefore",
+        };
+        match self.engine {
+            EngineName::Exact => cause.to_owned(),
+            EngineName::Bounded => {
+                let known = match self.bound {
+                    Some(1) => "no run fails within 1 iteration of each loop".to_owned(),
+                    Some(bound) => format!("no run fails within {bound} iterations of each loop"),
+                    None => "no bound was completed".to_owned(),
+                };
+                format!("bounded checking: {cause}; {known}")
+            }
+            EngineName::Refinement => {
+                let count = self.excluded;
+                let what = if count == 1 { "counterexample was" } else { "counterexamples were" };
+                format!("refinement: {cause}; {count} {what} excluded")
+            }
+        }
+    }
+}
+
+/// Why a program cannot be checked by an engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
@@ -40,4 +336,105 @@ pub enum CheckError {
         /// How many there may be.
         most: usize,
     },
+}
+
+/// What was found about the checks of a task.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// A verdict for each check, in the order of the task.
+    pub verdicts: Vec<Verdict>,
+    /// What else was learnt.
+    pub facts: Facts,
+}
+
+/// Facts beside the verdicts.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The engine that decided; none if none did.
+    pub by: Option<EngineName>,
+    /// What refinement did, if it decided.
+    pub refinement: Option<Refinement>,
+    /// No run fails within this number of iterations of each loop.
+    pub bound: Option<usize>,
+    /// The size of the encoding by decision diagrams, if there is one.
+    pub size: Option<Size>,
+}
+
+/// The size of an encoding by decision diagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// Boolean variables of a store.
+    pub bits: usize,
+    /// Rules of the pushdown system.
+    pub rules: usize,
+    /// Nodes of all diagrams.
+    pub diagram_nodes: usize,
+}
+
+/// What refinement did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refinement {
+    /// Which interpolants became predicates, where there is a choice.
+    pub heuristic: Option<Heuristic>,
+    /// Iterations: counterexamples that were excluded.
+    pub iterations: usize,
+    /// Predicates at all points.
+    pub predicates: usize,
+    /// Predicates at the point that has most.
+    pub most_predicates: usize,
+    /// Rules that were abstracted, over all iterations, where they are counted.
+    pub abstracted_rules: Option<usize>,
+    /// The predicates, point by point.
+    pub tracked: Vec<Tracked>,
+}
+
+/// The predicates at a point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tracked {
+    /// The location.
+    pub node: Node,
+    /// Which point of it.
+    pub point: PointKind,
+    /// The predicates in the words of the source.
+    pub predicates: Vec<String>,
+}
+
+/// The points that predicates are tracked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PointKind {
+    /// Before the statement.
+    Before,
+    /// During the call.
+    Call,
+    /// At the exit of the procedure: its effect.
+    Exit,
+}
+
+impl Answer {
+    /// The same verdict for every check.
+    pub fn uniform(checks: usize, verdict: &Verdict) -> Self {
+        Self { verdicts: vec![verdict.clone(); checks], facts: Facts::default() }
+    }
+
+    /// One verdict for the whole: *unsafe* if some check can fail, *safe* if all hold.
+    pub fn decision(&self) -> Overall<'_> {
+        if let Some(run) = self.verdicts.iter().find_map(Verdict::run) {
+            return Overall::Unsafe(run);
+        }
+        match self.verdicts.iter().find_map(Verdict::why) {
+            Some(why) => Overall::Unknown(why),
+            None => Overall::Safe,
+        }
+    }
+}
+
+/// The verdict on all checks together.
+#[derive(Clone, Copy, Debug)]
+pub enum Overall<'a> {
+    /// All checks hold.
+    Safe,
+    /// Some check can fail: the first such run.
+    Unsafe(&'a FailingRun),
+    /// None is known to fail, and some are not decided.
+    Unknown(&'a Why),
 }

@@ -4,11 +4,13 @@
 //! a model, a large unrolling that is thrown away. So engines for C run on threads of their own, and whoever waits for them
 //! stops waiting a little after a limit, with what they have told so far. The thread ends with the process at the latest.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use wherefore_pushdown::{Limits, StopReason};
+use wherefore_pushdown::StopReason;
+
+use crate::budget::Budget;
 
 /// How long to wait between two looks at the limits.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -27,22 +29,13 @@ pub(crate) struct Watch {
     stopped: Option<(StopReason, Instant)>,
 }
 
-/// What engines have told before they answer.
-#[derive(Default)]
-pub(crate) struct SoFar {
-    /// No run fails within so many turns of each loop; 0 if nothing is known.
-    pub bound: AtomicUsize,
-    /// Counterexamples that refinement ruled out.
-    pub cycles: AtomicUsize,
-}
-
 impl Watch {
     /// From now on.
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(budget: &Budget) -> Self {
         Self {
-            deadline: limits.time.and_then(|time| Instant::now().checked_add(time)),
-            memory: limits.memory,
-            outer: limits.cancel.clone(),
+            deadline: budget.deadline,
+            memory: budget.memory,
+            outer: budget.cancel.clone(),
             cancel: Arc::default(),
             stopped: None,
         }
@@ -105,12 +98,12 @@ mod tests {
     fn nobody_waits_for_an_engine_that_does_not_answer() {
         let interrupted = Some(Arc::new(AtomicBool::new(true)));
         let cases = [
-            (Limits { time: Some(Duration::ZERO), ..Limits::default() }, StopReason::Time),
-            (Limits { cancel: interrupted, ..Limits::default() }, StopReason::Cancelled),
+            (Budget::time(Duration::ZERO), StopReason::Time),
+            (Budget { cancel: interrupted, ..Budget::default() }, StopReason::Cancelled),
         ];
-        for (limits, stop) in cases {
+        for (budget, stop) in cases {
             let (_send, receive) = mpsc::channel::<()>();
-            let mut watch = Watch::new(&limits);
+            let mut watch = Watch::new(&budget);
             assert_eq!((watch.next(&receive), watch.stopped()), (None, Some(stop)));
         }
     }
@@ -122,7 +115,7 @@ mod tests {
             return;
         }
         let (_send, receive) = mpsc::channel::<()>();
-        let mut watch = Watch::new(&Limits { memory: Some(1), ..Limits::default() });
+        let mut watch = Watch::new(&Budget { memory: Some(1), ..Budget::default() });
         assert_eq!((watch.next(&receive), watch.stopped()), (None, Some(StopReason::Memory)));
         assert!(watch.cancel.load(Ordering::Relaxed));
     }
@@ -131,7 +124,7 @@ mod tests {
     fn answers_come_first() {
         let (send, receive) = mpsc::channel();
         send.send(7).unwrap();
-        let mut watch = Watch::new(&Limits { time: Some(Duration::ZERO), ..Limits::default() });
+        let mut watch = Watch::new(&Budget::time(Duration::ZERO));
         assert_eq!(watch.next(&receive), Some(7));
         drop(send);
         assert_eq!((watch.next(&receive), watch.stopped()), (None, None));

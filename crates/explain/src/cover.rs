@@ -1,18 +1,16 @@
 //! Which locations lie on failing runs, by finding the runs: all of them if no run goes beyond the bound.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
-use wherefore_check::Failure;
+use wherefore_check::{Budget, FailingRun};
 use wherefore_check::bounded::{Extent, Wanted, with_runs};
 use wherefore_program::{ErrorSite, Node, Program};
-use wherefore_pushdown::Limits;
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Cover {
     /// Failing runs.
-    pub runs: Vec<Failure>,
+    pub runs: Vec<FailingRun>,
     /// A run through each location that one was found through, by position.
     pub through: BTreeMap<Node, usize>,
     /// Whether no failing run goes through any other location.
@@ -21,7 +19,7 @@ pub struct Cover {
 
 impl Cover {
     /// Adds a run.
-    pub fn add(&mut self, run: Failure) {
+    pub fn add(&mut self, run: FailingRun) {
         let number = self.runs.len();
         let mut is_new = false;
         for node in run.trace.states().filter_map(wherefore_program::State::node) {
@@ -34,12 +32,10 @@ impl Cover {
     }
 
     /// Looks for failing runs through all locations, and starts from what is known. In a thread with a deep stack.
-    pub fn run(&mut self, program: &Program, targets: &[ErrorSite], limits: &Limits, until: Instant) {
-        let time = until.saturating_duration_since(Instant::now());
-        let limits = Limits { time: Some(time), ..limits.clone() };
+    pub fn run(&mut self, program: &Program, targets: &[ErrorSite], budget: &Budget) {
         let mut open: BTreeSet<Node> = program.nodes().collect();
         let mut settled = false;
-        let done = with_runs(program, targets, &limits, |runs| {
+        let done = with_runs(program, targets, budget, |runs| {
             settled = false;
             loop {
                 open.retain(|node| !self.through.contains_key(node));

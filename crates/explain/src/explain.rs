@@ -1,15 +1,16 @@
 //! A whole explanation: from a verdict to what a report shows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use wherefore_check::{Decided, Failure, project_from};
-use wherefore_program::{
-    CallGraph, EdgeRef, ErrorKind, ErrorSite, LocationId, LocationKind, Node, Operation, PathSlicer,
-    ProcedureId, Program, Stops,
+use wherefore_check::exact::{CheckOptions, Checker, Detail};
+use wherefore_check::{
+    Answer, Budget, FailingRun, Question, Session, Tracked, Why, doubts, project_from,
 };
-use wherefore_pushdown::Limits;
+use wherefore_program::{
+    CallGraph, ErrorKind, ErrorSite, LocationId, LocationKind, Node, Operation, PathSlicer,
+    ProcedureId, Program, Stops, Task,
+};
 
 use crate::cover::Cover;
 use crate::focus;
@@ -21,21 +22,18 @@ use crate::model::{
 use crate::steps::{Grain, Steps};
 use crate::stores::stores;
 use crate::suspicion::suspicion;
-use crate::why::{Why, why};
+use crate::why::{Reasons, why};
 use crate::words::{extent, line, one_line};
+
+/// More alternatives than this are not listed at a line.
+const MOST_CUBES: usize = 8;
 
 /// What is explained.
 pub struct Subject<'a> {
-    /// The program.
-    pub program: &'a Arc<Program>,
-    /// Where it fails.
-    pub targets: &'a [ErrorSite],
-    /// The steps that bring values from outside, with the functions that deliver them.
-    pub inputs: BTreeMap<EdgeRef, String>,
-    /// How steps are shown.
-    pub grain: Grain,
-    /// Limits of the whole.
-    pub limits: Limits,
+    /// The task.
+    pub task: &'a Task,
+    /// What the whole may spend.
+    pub budget: Budget,
     /// The time for finding reasons, beside that for the verdict.
     pub time: Duration,
     /// Only assumptions on these inputs are shown; all if there are none.
@@ -67,25 +65,37 @@ pub enum Conditions {
 }
 
 impl Subject<'_> {
+    fn program(&self) -> &Program {
+        &self.task.program
+    }
+
+    fn targets(&self) -> &[ErrorSite] {
+        &self.task.checks
+    }
+
+    /// How steps are shown: in C, one for each statement.
+    fn grain(&self) -> Grain {
+        if self.task.is_c() { Grain::Statements } else { Grain::Fine }
+    }
+
     /// The locations that are shown: those of the source.
     fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         // The brace at the end of a procedure is not a statement of C.
         let is_statement =
-            |node: &Node| self.grain == Grain::Fine || self.program.location(*node).kind != LocationKind::End;
-        self.program.nodes().filter(move |node| self.is_shown(node.procedure) && is_statement(node))
+            |node: &Node| self.grain() == Grain::Fine || self.program().location(*node).kind != LocationKind::End;
+        self.program().nodes().filter(move |node| self.is_shown(node.procedure) && is_statement(node))
     }
 
     fn is_shown(&self, procedure: ProcedureId) -> bool {
-        self.grain == Grain::Fine || procedure != self.program.entry
+        self.grain() == Grain::Fine || procedure != self.program().entry
     }
 
     /// The projection by runs alone, as far as the time goes: everything that may be executed is inside, unless no run was missed.
-    pub fn cover(&self, first: Failure, time: Duration) -> Lines {
-        let until = Instant::now() + time;
+    pub fn cover(&self, first: FailingRun, time: Duration) -> Lines {
         let mut cover = Cover::default();
         cover.add(first);
         let found = wherefore_check::bounded::in_deep_thread(|| {
-            cover.run(self.program, self.targets, &self.limits, until);
+            cover.run(self.program(), self.targets(), &self.budget.within(time));
             cover
         });
         let cover = found.unwrap_or_default();
@@ -96,26 +106,77 @@ impl Subject<'_> {
     }
 
     /// The projection by runs, and by refinement where that leaves lines open or conditions are wanted.
-    pub fn lines(&self, first: Failure, time: Duration, conditions: Conditions) -> Lines {
+    pub fn lines(&self, first: FailingRun, time: Duration, conditions: Conditions) -> Lines {
         let until = Instant::now() + time;
         let mut lines = self.cover(first, time / 3);
         if !lines.cover.is_complete {
             self.refine(&mut lines, until - (time / 4));
         }
+        self.clear_only_without_doubt(&mut lines, until);
         if conditions == Conditions::Wanted {
             let found =
-                wherefore_check::bounded::in_deep_thread(|| stores(self.program, &lines.cover.runs, until));
+                wherefore_check::bounded::in_deep_thread(|| stores(self.program(), &lines.cover.runs, until));
             lines.stores = found.unwrap_or_default();
         }
         lines
     }
 
-    /// Proves lines innocent that no run was found through, and finds runs through others.
+    /// The projection with decision diagrams, with runs and stores as far as the time goes.
+    pub fn exact_lines(&self, first: FailingRun, time: Duration) -> Lines {
+        let until = Instant::now() + time;
+        let mut lines = Lines { inside: self.nodes().collect(), ..Lines::default() };
+        lines.cover.add(first);
+        let options = CheckOptions { limits: self.budget.limits(), ..CheckOptions::default() };
+        let checker = match Checker::new(self.program(), self.targets(), options) {
+            Ok(checker) => checker,
+            Err(error) => {
+                lines.incomplete = Some(Why::NotTaken(error).words(self.program()));
+                return lines;
+            }
+        };
+        match checker.projection(Detail::Stores) {
+            Ok(projection) => {
+                lines.inside = projection.nodes().collect();
+                for node in &lines.inside {
+                    let cubes = projection.cubes(*node, MOST_CUBES).into_iter();
+                    lines.stores.insert(*node, cubes.map(|cube| vec![cube.to_string()]).collect());
+                }
+            }
+            Err(stop) => {
+                lines.incomplete = Some(stop.why().to_owned());
+                return lines;
+            }
+        }
+        let open = |lines: &Lines, node: &Node| !lines.cover.through.contains_key(node);
+        for node in lines.inside.clone() {
+            if open(&lines, &node) && Instant::now() < until {
+                if let Ok(Some(run)) = checker.run_through(node) {
+                    lines.cover.add(run);
+                }
+            }
+        }
+        self.clear_only_without_doubt(&mut lines, until);
+        lines
+    }
+
+    /// A line is cleared only where *safe* would be said: if something speaks against proofs about the
+    /// program, lines that no run was found through stay open.
+    fn clear_only_without_doubt(&self, lines: &mut Lines, until: Instant) {
+        let engines = Question::default().engines(self.task);
+        let budget = self.budget.within(until.saturating_duration_since(Instant::now()));
+        if let Some(why) = doubts(self.task, &engines, (&Session::default(), &budget)) {
+            lines.inside = self.nodes().collect();
+            let why = why.words(self.program());
+            lines.incomplete = Some(format!("no line is cleared, because {why}"));
+        }
+    }
+
+    /// Proves that no failing run goes through lines that none was found through, and finds runs through
+    /// others.
     fn refine(&self, lines: &mut Lines, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
-        let limits = Limits { time: Some(left), ..self.limits.clone() };
         let seeds = lines.cover.runs.clone();
-        let found = project_from(self.program, self.targets, seeds, &limits, &mut |_| {});
+        let found = project_from(self.program(), self.targets(), seeds, &self.budget.within(left), &mut |_| {});
         let words = |list: &[String]| list.iter().map(|text| in_source_syntax(text)).collect::<Vec<_>>();
         for (node, list) in found.tracked {
             lines.predicates.entry(node).or_default().extend(words(&list));
@@ -128,7 +189,7 @@ impl Subject<'_> {
 
     /// What can be said without a failing run.
     pub fn without_failure(&self) -> Explanation {
-        let sources = self.program.sources.iter();
+        let sources = self.program().sources.iter();
         let sources =
             sources.map(|source| Source { name: source.name().to_owned(), text: source.text().to_owned() });
         Explanation {
@@ -139,21 +200,21 @@ impl Subject<'_> {
     }
 
     /// Explains a failure.
-    pub fn explain(&self, failure: Failure, lines: Lines) -> Explanation {
+    pub fn explain(&self, failure: FailingRun, lines: Lines) -> Explanation {
         let until = Instant::now() + self.time;
-        let why = why(self.program, self.targets, failure, &self.limits, self.time / 2);
+        let why = why(self.program(), self.targets(), failure, &self.budget, self.time / 2);
         let traces: Vec<_> = why.runs.iter().chain(&lines.cover.runs).map(|run| &run.trace).collect();
         let suspicion = wherefore_check::bounded::in_deep_thread(|| {
-            suspicion(self.program, self.targets, &traces, &self.limits, until)
+            suspicion(self.program(), self.targets(), &traces, &self.budget, until)
         });
         let mut explanation = self.without_failure();
         explanation.verdict = crate::model::Verdict::Unsafe;
-        explanation.error = why.runs.first().map(|run| self.place(run));
+        explanation.error = why.runs.first().map(|run| place_of(self.program(), &self.targets()[run.target]));
         self.put_runs(&mut explanation, &why, &lines);
         self.put_focus(&mut explanation, &why);
         explanation.projection = self.projection(&lines);
         explanation.procedures = self.procedures(&lines.inside);
-        let of_lines = |node: &Node| line(self.program, *node).filter(|_| self.is_shown(node.procedure));
+        let of_lines = |node: &Node| line(self.program(), *node).filter(|_| self.is_shown(node.procedure));
         for (node, score) in suspicion.unwrap_or_default() {
             if let Some(line) = of_lines(&node) {
                 let known = explanation.suspicion.entry(line).or_default();
@@ -187,7 +248,7 @@ impl Subject<'_> {
     pub fn stores(&self, lines: &Lines) -> BTreeMap<Line, Vec<Vec<String>>> {
         let mut found: BTreeMap<Line, Vec<Vec<String>>> = BTreeMap::new();
         for (node, stores) in &lines.stores {
-            if let Some(line) = line(self.program, *node).filter(|_| self.is_shown(node.procedure)) {
+            if let Some(line) = line(self.program(), *node).filter(|_| self.is_shown(node.procedure)) {
                 // The first location of a line is where it begins.
                 found.entry(line).or_insert_with(|| stores.clone());
             }
@@ -196,12 +257,12 @@ impl Subject<'_> {
     }
 
     /// What holds or is tracked at locations, by line.
-    pub fn at_lines(&self, found: &[(Node, Vec<String>)]) -> BTreeMap<Line, Vec<String>> {
+    pub fn at_lines(&self, found: &[Tracked]) -> BTreeMap<Line, Vec<String>> {
         let mut lines: BTreeMap<Line, Vec<String>> = BTreeMap::new();
-        for (node, words) in found {
-            if let Some(line) = line(self.program, *node).filter(|_| self.is_shown(node.procedure)) {
+        for Tracked { node, predicates, .. } in found {
+            if let Some(line) = line(self.program(), *node).filter(|_| self.is_shown(node.procedure)) {
                 let known = lines.entry(line).or_default();
-                known.extend(words.iter().filter(|one| !known.contains(one)).cloned().collect::<Vec<_>>());
+                known.extend(predicates.iter().filter(|one| !known.contains(one)).cloned().collect::<Vec<_>>());
             }
         }
         lines
@@ -210,39 +271,24 @@ impl Subject<'_> {
     /// What a proof says of each location: what always holds. Where no run comes, nothing is said.
     pub fn invariants(&self, found: &[(Node, String)]) -> Vec<Invariant> {
         let mut heads: BTreeSet<Node> = BTreeSet::new();
-        for (procedure, body) in self.program.procedures() {
+        for (procedure, body) in self.program().procedures() {
             let loops = wherefore_program::loops::natural_loops(&body.graph(), body.entry.0);
             heads.extend(loops.iter().map(|one| Node { procedure, location: LocationId(one.head) }));
         }
         let told = found.iter().filter(|(node, formula)| formula != "false" && self.is_shown(node.procedure));
         told.map(|(node, formula)| Invariant {
-            extent: extent(self.program, self.program.location(*node).span),
-            procedure: self.program.procedure(node.procedure).name.clone(),
+            extent: extent(self.program(), self.program().location(*node).span),
+            procedure: self.program().procedure(node.procedure).name.clone(),
             formula: in_source_syntax(formula),
             is_loop: heads.contains(node),
         })
         .collect()
     }
 
-    fn place(&self, run: &Failure) -> Place {
-        let site = &self.targets[run.target];
-        let (kind, label) = match &site.kind {
-            ErrorKind::Assertion => ("assertion", None),
-            ErrorKind::Label(name) => ("label", Some(name.clone())),
-            ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
-        };
-        Place {
-            extent: extent(self.program, self.program.location(site.node).span),
-            procedure: self.program.procedure(site.node.procedure).name.clone(),
-            kind: kind.to_owned(),
-            label,
-        }
-    }
-
     /// A failing run in the words of the source.
-    pub fn run(&self, failure: &Failure) -> Run {
-        let steps = Steps::of(self.program, &failure.trace, self.grain);
-        let mut slicer = PathSlicer::with_stops(self.program, Stops::LikeExits);
+    pub fn run(&self, failure: &FailingRun) -> Run {
+        let steps = Steps::of(self.program(), &failure.trace, self.grain());
+        let mut slicer = PathSlicer::with_stops(self.program(), Stops::LikeExits);
         let mut taken: BTreeSet<usize> =
             slicer.slice(&failure.path).map(|slice| slice.taken.into_iter().collect()).unwrap_or_default();
         // The failing statement is where it ends, whatever the slice says.
@@ -252,35 +298,35 @@ impl Subject<'_> {
         Run { slice, inputs: self.inputs_of(failure), steps: steps.steps, replay: None }
     }
 
-    fn inputs_of(&self, failure: &Failure) -> Vec<InputValue> {
+    fn inputs_of(&self, failure: &FailingRun) -> Vec<InputValue> {
         let mut inputs = Vec::new();
         for (at, step) in failure.trace.steps.iter().enumerate() {
-            let Some(function) = self.inputs.get(&step.edge) else { continue };
-            let edge = self.program.edge(step.edge);
+            let Some(input) = self.task.inputs.iter().find(|input| input.edge == step.edge) else { continue };
+            let edge = self.program().edge(step.edge);
             let Operation::Havoc(targets) = &edge.operation else { continue };
             let Some(target) = targets.first() else { continue };
-            let cells = wherefore_program::Interpreter::new(self.program);
+            let cells = wherefore_program::Interpreter::new(self.program());
             let Some(value) =
                 cells.cells(&step.state, target.variable).and_then(|cells| cells.first().copied())
             else {
                 continue;
             };
-            let variable = self.program.variable(step.edge.procedure, target.variable);
+            let variable = self.program().variable(step.edge.procedure, target.variable);
             inputs.push(InputValue {
-                name: input_name(self.program, &failure.path, at, target.variable),
-                function: function.clone(),
-                value: self.program.show_value(variable, value),
-                extent: extent(self.program, edge.span),
+                name: input_name(self.program(), &failure.path, at, target.variable),
+                function: input.function.clone(),
+                value: self.program().show_value(variable, value),
+                extent: extent(self.program(), edge.span),
             });
         }
         inputs
     }
 
-    fn put_runs(&self, explanation: &mut Explanation, why: &Why, lines: &Lines) {
+    fn put_runs(&self, explanation: &mut Explanation, why: &Reasons, lines: &Lines) {
         explanation.runs = why.runs.iter().map(|run| self.run(run)).collect();
         let mut number: BTreeMap<usize, usize> = BTreeMap::new();
         for (node, run) in &lines.cover.through {
-            let Some(line) = line(self.program, *node).filter(|_| self.is_shown(node.procedure)) else {
+            let Some(line) = line(self.program(), *node).filter(|_| self.is_shown(node.procedure)) else {
                 continue;
             };
             // A run that is shown anyway is preferred.
@@ -296,14 +342,14 @@ impl Subject<'_> {
         }
     }
 
-    fn put_focus(&self, explanation: &mut Explanation, why: &Why) {
+    fn put_focus(&self, explanation: &mut Explanation, why: &Reasons) {
         for found in &why.focus {
             let path = &why.runs[found.run].path;
-            let steps = Steps::of(self.program, &why.runs[found.run].trace, self.grain);
+            let steps = Steps::of(self.program(), &why.runs[found.run].trace, self.grain());
             let statement = |item: &focus::Item| Statement {
-                extent: extent(self.program, self.program.location(item.node).span),
-                text: focus::text(self.program, path, item),
-                procedure: self.program.procedure(item.node.procedure).name.clone(),
+                extent: extent(self.program(), self.program().location(item.node).span),
+                text: focus::text(self.program(), path, item),
+                procedure: self.program().procedure(item.node.procedure).name.clone(),
                 step: match item.positions.first() {
                     Some(at) => steps.at(&BTreeSet::from([*at])).first().copied(),
                     None => steps.steps.len().checked_sub(1),
@@ -337,7 +383,7 @@ impl Subject<'_> {
             let items = &why.focus[marked.focus].sequence.items;
             let lines = |of: &[usize]| {
                 let mut lines: Vec<Line> = Vec::new();
-                for line in of.iter().filter_map(|item| line(self.program, items[*item].node)) {
+                for line in of.iter().filter_map(|item| line(self.program(), items[*item].node)) {
                     if !lines.contains(&line) {
                         lines.push(line);
                     }
@@ -356,7 +402,7 @@ impl Subject<'_> {
     /// The lines of a projection.
     pub fn projection(&self, lines: &Lines) -> Projection {
         let collect = |nodes: &mut dyn Iterator<Item = Node>| -> BTreeSet<Line> {
-            nodes.filter_map(|node| line(self.program, node)).collect()
+            nodes.filter_map(|node| line(self.program(), node)).collect()
         };
         let inside = collect(&mut self.nodes().filter(|node| lines.inside.contains(node)));
         let confirmed = collect(&mut self.nodes().filter(|node| lines.cover.through.contains_key(node)));
@@ -370,28 +416,28 @@ impl Subject<'_> {
     }
 
     fn procedures(&self, inside: &BTreeSet<Node>) -> Vec<Procedure> {
-        let calls = CallGraph::new(self.program);
+        let calls = CallGraph::new(self.program());
         let shown: Vec<ProcedureId> =
-            self.program.procedures().map(|(id, _)| id).filter(|id| self.is_shown(*id)).collect();
+            self.program().procedures().map(|(id, _)| id).filter(|id| self.is_shown(*id)).collect();
         let position = |id: ProcedureId| shown.iter().position(|other| *other == id);
         let describe = |id: &ProcedureId| {
-            let body = self.program.procedure(*id);
+            let body = self.program().procedure(*id);
             let point = |location| {
                 let node = Node { procedure: *id, location };
                 Point {
-                    line: line(self.program, node),
+                    line: line(self.program(), node),
                     kind: body.location(location).kind.name().to_owned(),
                     inside: inside.contains(&node),
                 }
             };
             Procedure {
                 name: body.name.clone(),
-                line: extent(self.program, body.span).line(),
+                line: extent(self.program(), body.span).line(),
                 points: body.location_ids().map(point).collect(),
                 edges: body
                     .edges
                     .iter()
-                    .map(|edge| (edge.from.0 as usize, edge.to.0 as usize, one_line(self.program, edge.span)))
+                    .map(|edge| (edge.from.0 as usize, edge.to.0 as usize, one_line(self.program(), edge.span)))
                     .collect(),
                 calls: calls.callees(*id).filter_map(position).collect(),
             }
@@ -400,14 +446,26 @@ impl Subject<'_> {
     }
 }
 
-/// Figures of a verdict.
-pub fn stats(program: &Program, decided: &Decided) -> Stats {
-    let engine = match decided.engine {
-        wherefore_check::Engine::Bounded => Some("bounded".to_owned()),
-        wherefore_check::Engine::Refinement => Some("cegar".to_owned()),
-        wherefore_check::Engine::Auto => None,
+/// The place of a check.
+pub fn place_of(program: &Program, site: &ErrorSite) -> Place {
+    let (kind, label) = match &site.kind {
+        ErrorKind::Assertion => ("assertion", None),
+        ErrorKind::Label(name) => ("label", Some(name.clone())),
+        ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
     };
-    Stats { locations: program.nodes().count(), engine, cycles: decided.cycles, ..Stats::default() }
+    Place {
+        extent: extent(program, program.location(site.node).span),
+        procedure: program.procedure(site.node.procedure).name.clone(),
+        kind: kind.to_owned(),
+        label,
+    }
+}
+
+/// Figures of an answer.
+pub fn stats(program: &Program, answer: &Answer) -> Stats {
+    let engine = answer.facts.by.map(|engine| engine.option().to_owned());
+    let cycles = answer.facts.refinement.as_ref().map_or(0, |refinement| refinement.iterations);
+    Stats { locations: program.nodes().count(), engine, cycles, ..Stats::default() }
 }
 
 /// Formulas of the solver in the syntax of C: comparisons do not say that they are signed.

@@ -33,6 +33,6 @@ mod why;
 mod words;
 
 pub use cover::Cover;
-pub use explain::{Conditions, Lines, Subject, stats};
+pub use explain::{Conditions, Lines, Subject, place_of, stats};
 pub use steps::{Grain, Steps};
-pub use why::{Focus, Left, Marked, Why, focus_of_path, why};
+pub use why::{Focus, Left, Marked, Reasons, focus_of_path, why};

@@ -20,6 +20,8 @@ pub struct Explanation {
     pub projection: Projection,
     /// Failing runs. The first is the one that stands for all; others go through more lines.
     pub runs: Vec<Run>,
+    /// Each check that was asked about, with its verdict.
+    pub checks: Vec<Check>,
     /// A failing run through each confirmed line, by its position in [`Explanation::runs`].
     pub through: BTreeMap<Line, usize>,
     /// The focus-statement sequences, the highest rank first.
@@ -57,6 +59,31 @@ pub enum Verdict {
     /// Neither is known.
     #[default]
     Unknown,
+}
+
+/// A check with its verdict.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Check {
+    /// Where it is, and what it is.
+    pub place: Place,
+    /// The verdict.
+    pub verdict: CheckVerdict,
+    /// Why it is unknown or unreachable.
+    pub reason: Option<String>,
+}
+
+/// The verdict on one check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CheckVerdict {
+    /// It holds.
+    Safe,
+    /// It can fail.
+    Unsafe,
+    /// Neither is known.
+    #[default]
+    Unknown,
+    /// It holds because no run comes there.
+    Unreachable,
 }
 
 /// A line of a source, from 1.

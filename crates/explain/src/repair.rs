@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use wherefore_check::bounded::{self, Bounded};
 use wherefore_program::{ErrorSite, Node, Program, Trace};
-use wherefore_pushdown::Limits;
 
 use crate::variant::{good_end, relax, with_inputs_of, without_failures};
 
@@ -46,8 +45,8 @@ impl<'p> Repairs<'p> {
         }
         let mut variant = with_inputs_of(&self.program, trace);
         relax(&mut variant, nodes);
-        let limits = Limits { time: Some(left.min(MOST_TIME)), ..Limits::default() };
-        match bounded::check(&variant, &[end], &limits) {
+        let budget = wherefore_check::Budget::time(left.min(MOST_TIME));
+        match bounded::check(&variant, &[end], &budget, &|_| {}) {
             Bounded::Unsafe { .. } => Some(true),
             Bounded::Safe { .. } => Some(false),
             // What was not found within the limits is not a repair that anyone would look for.

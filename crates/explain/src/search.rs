@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use wherefore_check::Failure;
+use wherefore_check::FailingRun;
 use wherefore_check::bounded::{Extent, Wanted, with_runs};
 use wherefore_program::{EdgeRef, ErrorSite, Program};
-use wherefore_pushdown::Limits;
 use wherefore_smt::Budget;
 
 use crate::assumptions::{Formulas, Way};
@@ -61,7 +60,7 @@ impl Explained<'_> {
 
 /// What was found.
 pub(crate) struct Search<'p> {
-    pub runs: Vec<Failure>,
+    pub runs: Vec<FailingRun>,
     pub found: Vec<Explained<'p>>,
     /// Whether there are no more.
     pub is_complete: bool,
@@ -74,7 +73,7 @@ pub(crate) struct Search<'p> {
 
 impl<'p> Search<'p> {
     /// Starts with a failing run.
-    pub fn new(program: &'p Program, free: &'p FreeChoices, first: Failure, until: Instant) -> Self {
+    pub fn new(program: &'p Program, free: &'p FreeChoices, first: FailingRun, until: Instant) -> Self {
         let focuser = Focuser::new(program, free);
         let (runs, found) = (Vec::new(), Vec::new());
         let mut search = Self { runs, found, is_complete: false, is_cut: false, program, focuser, until };
@@ -87,11 +86,10 @@ impl<'p> Search<'p> {
     }
 
     /// Looks for more.
-    pub fn run(&mut self, targets: &[ErrorSite], limits: &Limits) {
-        let time = self.until.saturating_duration_since(Instant::now());
-        let limits = Limits { time: Some(time), ..limits.clone() };
+    pub fn run(&mut self, targets: &[ErrorSite], budget: &wherefore_check::Budget) {
+        let budget = budget.within(self.until.saturating_duration_since(Instant::now()));
         let mut bounds = 0;
-        let done = with_runs(self.program, targets, &limits, |runs| {
+        let done = with_runs(self.program, targets, &budget, |runs| {
             let before = self.found.len();
             bounds += 1;
             while self.found.len() < MOST_SEQUENCES && Instant::now() < self.until {
@@ -112,7 +110,7 @@ impl<'p> Search<'p> {
     }
 
     /// Adds the sequence of a run, unless it is known; the steps that decide it.
-    fn add(&mut self, failure: Failure) -> Vec<usize> {
+    fn add(&mut self, failure: FailingRun) -> Vec<usize> {
         let Ok(sequence) = self.focuser.sequence(&failure.path) else { return Vec::new() };
         let decisions = self.focuser.decisions(&failure.path, &sequence);
         let formulas = Formulas::new(self.program, &failure.path, &sequence, &self.budget());

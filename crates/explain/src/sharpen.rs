@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wherefore_check::Failure;
+use wherefore_check::FailingRun;
 use wherefore_program::{EdgeRef, ExprKind, Node, Operation, Program};
 
 use crate::focus::{Role, Sequence};
@@ -29,7 +29,7 @@ pub(crate) fn sharpened(
         return (marked.to_vec(), Vec::new());
     }
     let others = search.runs.iter().enumerate().filter(|(i, _)| *i != explained.run).map(|(_, run)| run);
-    let runs: Vec<&Failure> =
+    let runs: Vec<&FailingRun> =
         std::iter::once(&search.runs[explained.run]).chain(others).take(MOST_RUNS).collect();
     let path = search.path(explained);
     let property = property(sequence);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use wherefore_check::Failure;
+use wherefore_check::FailingRun;
 use wherefore_program::{Node, Program};
 use wherefore_smt::Budget;
 
@@ -17,7 +17,7 @@ use crate::free_choices::FreeChoices;
 /// For each location on some runs, alternatives of what leads to failure there. In a thread with a deep stack.
 pub(crate) fn stores(
     program: &Program,
-    runs: &[Failure],
+    runs: &[FailingRun],
     until: Instant,
 ) -> BTreeMap<Node, Vec<Vec<String>>> {
     let free = FreeChoices::of(program);

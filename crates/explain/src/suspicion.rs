@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use wherefore_check::bounded::{Wanted, with_runs};
 use wherefore_program::{ErrorSite, LocationKind, Node, Program, State, Trace};
-use wherefore_pushdown::Limits;
 
 use crate::variant::{good_end, without_failures};
 
@@ -20,7 +19,7 @@ pub(crate) fn suspicion(
     program: &Program,
     targets: &[ErrorSite],
     failing: &[&Trace],
-    limits: &Limits,
+    budget: &wherefore_check::Budget,
     until: Instant,
 ) -> BTreeMap<Node, f64> {
     // Only failing runs are where they fail: that says nothing.
@@ -35,9 +34,8 @@ pub(crate) fn suspicion(
     let (mut passing, mut elsewhere): (Vec<BTreeSet<Node>>, BTreeSet<Node>) = Default::default();
     if let Some(end) = good_end(program) {
         let variant = without_failures(program, targets);
-        let time = until.saturating_duration_since(Instant::now());
-        let limits = Limits { time: Some(time), ..limits.clone() };
-        let _ = with_runs(&variant, std::slice::from_ref(&end), &limits, |runs| {
+        let budget = budget.within(until.saturating_duration_since(Instant::now()));
+        let _ = with_runs(&variant, std::slice::from_ref(&end), &budget, |runs| {
             while passing.len() < MOST_RUNS && Instant::now() < until {
                 let Ok(Some(found)) = runs.another() else { break };
                 let path = &found.failure.path;

@@ -1,11 +1,9 @@
-//! Why a program fails, from one failing run: sequences, ranks, reduction, neighbourhoods, repairs.
+//! Reasons a program fails, from one failing run: sequences, ranks, reduction, neighbourhoods, repairs.
 
 use std::time::{Duration, Instant};
 
-use wherefore_check::Failure;
+use wherefore_check::{Budget, FailingRun};
 use wherefore_program::{EdgeRef, ErrorSite, Program, ProgramError};
-use wherefore_pushdown::Limits;
-use wherefore_smt::Budget;
 
 use crate::assumptions::{Constraint, Formulas};
 use crate::focus::{Focuser, Sequence};
@@ -19,9 +17,9 @@ use crate::sharpen::sharpened;
 
 /// What was found about the failures of a program.
 #[derive(Clone, Debug, Default)]
-pub struct Why {
+pub struct Reasons {
     /// Failing runs; the first is the one that was given.
-    pub runs: Vec<Failure>,
+    pub runs: Vec<FailingRun>,
     /// Sequences, the highest rank first.
     pub focus: Vec<Focus>,
     /// What is left of them.
@@ -75,30 +73,28 @@ pub struct Marked {
 pub fn focus_of_path(
     program: &Program,
     path: &[EdgeRef],
-    limits: &Limits,
+    budget: &Budget,
 ) -> Result<(Sequence, Option<Vec<Constraint>>), ProgramError> {
     let found = wherefore_check::bounded::in_deep_thread(|| {
         let free = FreeChoices::of(program);
         let sequence = Focuser::new(program, &free).sequence(path)?;
-        let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-        let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
-        let ways = Formulas::new(program, path, &sequence, &budget).ways(1);
+        let ways = Formulas::new(program, path, &sequence, &budget.solver()).ways(1);
         Ok((sequence, ways.into_iter().next().map(|way| way.assumptions)))
     });
     found.unwrap_or_else(|| Ok(Default::default()))
 }
 
 /// Explains a failing run, and others that are found within the time.
-pub fn why(program: &Program, targets: &[ErrorSite], first: Failure, limits: &Limits, time: Duration) -> Why {
-    wherefore_check::bounded::in_deep_thread(|| explain(program, targets, first, limits, time))
+pub fn why(program: &Program, targets: &[ErrorSite], first: FailingRun, budget: &Budget, time: Duration) -> Reasons {
+    wherefore_check::bounded::in_deep_thread(|| explain(program, targets, first, budget, time))
         .unwrap_or_default()
 }
 
-fn explain(program: &Program, targets: &[ErrorSite], first: Failure, limits: &Limits, time: Duration) -> Why {
+fn explain(program: &Program, targets: &[ErrorSite], first: FailingRun, budget: &Budget, time: Duration) -> Reasons {
     let begin = Instant::now();
     let free = FreeChoices::of(program);
     let mut search = Search::new(program, &free, first, begin + time / 2);
-    search.run(targets, limits);
+    search.run(targets, budget);
     let complexities: Vec<_> = search.found.iter().map(Explained::complexity).collect();
     let rank = ranks(&complexities);
     let mut order: Vec<usize> = (0..search.found.len()).collect();
@@ -137,5 +133,5 @@ fn explain(program: &Program, targets: &[ErrorSite], first: Failure, limits: &Li
     });
     let focus = focus.collect();
     let reduced = left.into_iter().map(|one| Left { focus: one.sequence, assumptions: one.kept }).collect();
-    Why { focus, reduced, neighbourhoods, is_complete: search.is_complete, runs: search.runs }
+    Reasons { focus, reduced, neighbourhoods, is_complete: search.is_complete, runs: search.runs }
 }

@@ -1,7 +1,7 @@
 //! Front ends: from files to programs and pushdown systems.
 //!
 //! # Reading order
-//! 1. [`load()`]: a program from a file; [`Language`] says which languages there are, [`LoadError`] what can be wrong.
+//! 1. [`load()`]: a task from a file; [`Language`] says which languages there are, [`LoadError`] what can be wrong.
 //! 2. [`boolean`]: Boolean programs.
 //! 3. [`remopla`]: Moped's language.
 //! 4. [`mod@c`] reads C; start at [`c::translate`].
@@ -18,4 +18,5 @@ mod scan;
 mod test_support;
 
 pub use diagnostics::{Diagnostic, LoadError, MAX_DIAGNOSTICS};
-pub use load::{Language, load};
+pub use load::{language_of, load, parse};
+pub use wherefore_program::Language;

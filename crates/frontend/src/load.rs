@@ -1,9 +1,9 @@
-//! From a file to a program, in whichever language it is.
+//! From a file to a task, in any of the languages.
 
 use std::fs;
 use std::path::Path;
 
-use wherefore_program::Program;
+use wherefore_program::{Language, TargetChoice, Task};
 
 use crate::boolean;
 use crate::c;
@@ -11,41 +11,35 @@ use crate::diagnostics::{Diagnostic, LoadError};
 use crate::remopla;
 use wherefore_pushdown::ParseError;
 
-/// The languages that programs are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Language {
-    /// Boolean programs, `.bp`.
-    Boolean,
-    /// Remopla, `.rem`.
-    Remopla,
-    /// C, `.c`, or `.i` if it is preprocessed.
-    C,
-    /// Cimple, `.cimple`: a small C with free choices.
-    Cimple,
+/// The language that the name of a file stands for.
+pub fn language_of(path: &Path) -> Option<Language> {
+    match path.extension()?.to_str()? {
+        "bp" => Some(Language::Boolean),
+        "rem" => Some(Language::Remopla),
+        "c" | "i" => Some(Language::C),
+        "cimple" => Some(Language::Cimple),
+        _ => None,
+    }
 }
 
-impl Language {
-    /// The language that the name of a file stands for.
-    pub fn of(path: &Path) -> Option<Language> {
-        match path.extension()?.to_str()? {
-            "bp" => Some(Language::Boolean),
-            "rem" => Some(Language::Remopla),
-            "c" | "i" => Some(Language::C),
-            "cimple" => Some(Language::Cimple),
-            _ => None,
+/// Reads a text in a language; C must be preprocessed. `name` is for messages; execution starts at
+/// `entry` if it is given.
+pub fn parse(language: Language, name: &str, text: &str, entry: Option<&str>) -> Result<Task, LoadError> {
+    let program = match language {
+        Language::Boolean => boolean::parse(name, text, entry)?,
+        Language::Remopla => remopla::parse(name, text, entry)?,
+        Language::C => {
+            let options = c_options(entry);
+            return Ok(c::translate_text(name, text, &options)?.into_task(&[name.into()], &options));
         }
-    }
-
-    /// Reads a text in this language; C must be preprocessed. `name` is for messages; execution starts at `entry` if it is given.
-    pub fn parse(self, name: &str, text: &str, entry: Option<&str>) -> Result<Program, LoadError> {
-        match self {
-            Language::Boolean => boolean::parse(name, text, entry),
-            Language::Remopla => remopla::parse(name, text, entry),
-            Language::C => Ok(c::translate_text(name, text, &c_options(entry))?.program),
-            Language::Cimple => Ok(c::translate_cimple(name, text, &c_options(entry))?.program),
+        Language::Cimple => {
+            let options = c_options(entry);
+            return Ok(c::translate_cimple(name, text, &options)?.into_task(&[name.into()], &options));
         }
-    }
+        _ => return Err(LoadError::UnknownLanguage { file: name.to_owned() }),
+    };
+    let checks = program.targets(&TargetChoice::Default).unwrap_or_default();
+    Ok(Task::new(program, checks, language))
 }
 
 fn c_options(entry: Option<&str>) -> c::Options {
@@ -53,19 +47,20 @@ fn c_options(entry: Option<&str>) -> c::Options {
     c::Options { entry, ..c::Options::default() }
 }
 
-/// Reads a program from a file in the language that its name stands for. [`c::translate`] says more about C.
+/// Reads a program from a file in the language that its name stands for, with the default checks.
+/// [`c::load`] has options for C.
 ///
 /// ```no_run
-/// let program = wherefore_frontend::load("driver.bp", None)?;
-/// print!("{}", program.listing());
+/// let task = wherefore_frontend::load("driver.bp", None)?;
+/// print!("{}", task.program.listing());
 /// # Ok::<(), wherefore_frontend::LoadError>(())
 /// ```
-pub fn load(path: impl AsRef<Path>, entry: Option<&str>) -> Result<Program, LoadError> {
+pub fn load(path: impl AsRef<Path>, entry: Option<&str>) -> Result<Task, LoadError> {
     let path = path.as_ref();
     let file = path.display().to_string();
-    let Some(language) = Language::of(path) else { return Err(LoadError::UnknownLanguage { file }) };
+    let Some(language) = language_of(path) else { return Err(LoadError::UnknownLanguage { file }) };
     if matches!(language, Language::C | Language::Cimple) {
-        return Ok(c::translate(&[path.to_owned()], &c_options(entry))?.program);
+        return c::load(&[path.to_owned()], &c_options(entry));
     }
     let bytes = fs::read(path).map_err(|error| LoadError::Io { file: file.clone(), error })?;
     let text = match String::from_utf8(bytes) {
@@ -77,5 +72,5 @@ pub fn load(path: impl AsRef<Path>, entry: Option<&str>) -> Result<Program, Load
             return Err(LoadError::Invalid { diagnostics: vec![Diagnostic { file, error }] });
         }
     };
-    language.parse(&file, text.strip_prefix('\u{feff}').unwrap_or(&text), entry)
+    parse(language, &file, text.strip_prefix('\u{feff}').unwrap_or(&text), entry)
 }

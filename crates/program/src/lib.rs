@@ -6,7 +6,7 @@
 //! 2. [`Expr`], [`Type`]: truth values, bit-vectors, arrays; nondeterminism is an expression, [`ExprKind::Choice`].
 //! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every configuration;
 //!    `chance.rs`: what a run rests on.
-//! 4. [`TargetChoice`]: which locations are errors.
+//! 4. [`TargetChoice`]: which locations are errors. [`Task`]: what is asked of a program.
 //! 5. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
 //! 6. [`PathSlicer`]: what of a path matters for getting to its end.
 //! 7. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`] and [`Program::dot`]
@@ -35,6 +35,7 @@ mod program;
 mod replay;
 mod source;
 mod targets;
+mod task;
 mod types;
 
 pub use builder::ProcedureBuilder;
@@ -57,4 +58,5 @@ pub use program::{
 pub use replay::{Step, Trace};
 pub use source::{FileId, Position, SourceFile, Span};
 pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
+pub use task::{Assumption, Compilation, Errors, Input, Language, Recipe, Task};
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};

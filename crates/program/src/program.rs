@@ -300,6 +300,9 @@ impl Procedure {
     }
 }
 
+/// The widest number that decision diagrams suit: their arithmetic grows with the width.
+const WIDEST: u32 = 16;
+
 impl Program {
     /// The procedure with this id.
     pub fn procedure(&self, id: ProcedureId) -> &Procedure {
@@ -381,6 +384,13 @@ impl Program {
     /// The first variable that is memory.
     pub fn uses_memory(&self) -> Option<&Variable> {
         self.globals.iter().find(|variable| variable.ty.is_memory())
+    }
+
+    /// Whether decision diagrams suit the data: no memory, and no wide numbers.
+    pub fn has_small_data(&self) -> bool {
+        let fits = |ty: &Type| !ty.is_memory() && ty.element().width() <= WIDEST;
+        let locals = self.procedures.iter().flat_map(|procedure| &procedure.variables);
+        self.globals.iter().chain(locals).all(|variable| fits(&variable.ty))
     }
 
     /// The first place, in reading order, that starts, ends or synchronises threads.

@@ -1,9 +1,9 @@
 //! The command line of `wherefore`: argument parsing, wiring, and exit codes. Every decision is a library's.
 
+mod commands;
 mod exit;
 mod limits;
 mod pds;
-mod program;
 
 use std::process::ExitCode;
 
@@ -19,11 +19,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    Check(program::check::CheckArgs),
-    Explain(program::explain::ExplainArgs),
-    Project(program::project::ProjectArgs),
-    Slice(program::slice::SliceArgs),
-    Serve(program::serve::ServeArgs),
+    Check(commands::check::CheckArgs),
+    Explain(commands::explain::ExplainArgs),
+    Project(commands::project::ProjectArgs),
+    Slice(commands::slice::SliceArgs),
+    Serve(commands::serve::ServeArgs),
     Pds(pds::PdsArgs),
 }
 
@@ -31,11 +31,11 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let out = &mut std::io::stdout();
     let outcome = match &cli.command {
-        Command::Check(args) => program::check::run(args, out),
-        Command::Explain(args) => program::explain::run(args, out),
-        Command::Project(args) => program::project::run(args, out),
-        Command::Slice(args) => program::slice::run(args, out),
-        Command::Serve(args) => program::serve::run(args, out),
+        Command::Check(args) => commands::check::run(args, out),
+        Command::Explain(args) => commands::explain::run(args, out),
+        Command::Project(args) => commands::project::run(args, out),
+        Command::Slice(args) => commands::slice::run(args, out),
+        Command::Serve(args) => commands::serve::run(args, out),
         Command::Pds(args) => pds::run(args, out),
     };
     outcome.unwrap_or_else(|error| exit::report(&error)).into()

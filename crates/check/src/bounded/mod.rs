@@ -3,17 +3,18 @@
 //! Finds shallow failures, and proves programs whose loops end. Bounds grow until a failure is found, nothing lies beyond the bound, or
 //! the budget ends.
 
+mod engine;
 mod runs;
 mod unroll;
 
-use std::time::Instant;
+use wherefore_program::{ErrorSite, Program};
+use wherefore_pushdown::StopReason;
+use wherefore_smt::{BitBlaster, Budget as SolverBudget, Model, Outcome, Reason, Solver, Term, Terms};
 
-use wherefore_program::{ErrorSite, Program, Trace};
-use wherefore_pushdown::{Limits, StopReason};
-use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Term, Terms};
-
+use crate::budget::Budget;
 use crate::symbolic::{Flat, Machine, Store, run};
-use crate::unbounded::Failure;
+use crate::verdict::{EngineName, FailingRun};
+pub use engine::BoundedChecking;
 pub use runs::{Extent, Found, Runs, Wanted, with_runs};
 use unroll::{Stop, Unrolled, Unroller};
 
@@ -25,15 +26,8 @@ pub enum Bounded {
         /// The bound on the turns of loops.
         bound: usize,
     },
-    /// A run that fails, and where (the number of the target).
-    Unsafe {
-        /// The run.
-        trace: Trace,
-        /// The edges of the program along it, calls and returns included.
-        path: Vec<wherefore_program::EdgeRef>,
-        /// The target that it reaches.
-        target: usize,
-    },
+    /// A run that fails.
+    Unsafe(Box<FailingRun>),
     /// Neither, and how far the search went.
     Unknown {
         /// Why it stopped.
@@ -49,19 +43,15 @@ const BOUNDS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 /// Terms and the stack that their traversals need.
 const STACK_SIZE: usize = 1 << 30;
 
-/// Searches for a failing run, with growing bounds.
-pub fn check(program: &Program, targets: &[ErrorSite], limits: &Limits) -> Bounded {
-    check_telling(program, targets, limits, &|_| {})
-}
-
-/// The same; `tell` hears of each bound within which no run fails.
-pub fn check_telling(
+/// Searches for a failing run, with growing bounds; `tell` hears of each bound within which no run
+/// fails.
+pub fn check(
     program: &Program,
     targets: &[ErrorSite],
-    limits: &Limits,
+    budget: &Budget,
     tell: &(dyn Fn(usize) + Sync),
 ) -> Bounded {
-    in_deep_thread(|| search(program, targets, limits, tell))
+    in_deep_thread(|| search(program, targets, budget, tell))
         .unwrap_or(Bounded::Unknown { stop: StopReason::Memory, bound: None })
 }
 
@@ -73,27 +63,20 @@ pub fn in_deep_thread<R: Send>(work: impl FnOnce() -> R + Send) -> Option<R> {
     })
 }
 
-fn budget_of(limits: &Limits) -> Budget {
-    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-    Budget { deadline, conflicts: None, cancel: limits.cancel.clone() }
-}
-
 fn search(
     program: &Program,
     targets: &[ErrorSite],
-    limits: &Limits,
+    budget: &Budget,
     tell: &(dyn Fn(usize) + Sync),
 ) -> Bounded {
-    let budget = budget_of(limits);
+    let solver = budget.solver();
     let mut known = None;
     let mut stop = StopReason::Steps;
     // A limit on steps is one on the bound.
-    let allowed = |bound: &usize| limits.steps.is_none_or(|most| *bound as u64 <= most);
+    let allowed = |bound: &usize| budget.steps.is_none_or(|most| *bound as u64 <= most);
     for bound in BOUNDS.into_iter().filter(allowed) {
-        match attempt(program, targets, bound, &budget) {
-            Ok(Attempt::Fails(Failure { trace, path, target })) => {
-                return Bounded::Unsafe { trace, path, target };
-            }
+        match attempt(program, targets, bound, &solver) {
+            Ok(Attempt::Fails(run)) => return Bounded::Unsafe(Box::new(run)),
             Ok(Attempt::Complete) => return Bounded::Safe { bound },
             Ok(Attempt::Beyond) => {
                 known = Some(bound);
@@ -109,7 +92,7 @@ fn search(
 }
 
 enum Attempt {
-    Fails(Failure),
+    Fails(FailingRun),
     /// No run fails, and none goes beyond the bound.
     Complete,
     /// No run fails within the bound.
@@ -128,7 +111,7 @@ fn attempt(
     program: &Program,
     targets: &[ErrorSite],
     bound: usize,
-    budget: &Budget,
+    budget: &SolverBudget,
 ) -> Result<Attempt, StopReason> {
     let mut machine = Machine::new(Flat::new(program, targets));
     let unrolled = Unroller::new(&mut machine, bound, budget).run().map_err(|stop| match stop {
@@ -158,7 +141,7 @@ fn attempt(
 }
 
 /// The run that a model describes, backwards from a visit where it fails; and for each step the condition under which it is taken there.
-fn read_run(flat: &Flat<'_>, terms: &Terms, unrolled: &Unrolled, model: &Model) -> (Failure, Vec<Term>) {
+fn read_run(flat: &Flat<'_>, terms: &Terms, unrolled: &Unrolled, model: &Model) -> (FailingRun, Vec<Term>) {
     let holds = |(_, guard): &&(usize, Term)| terms.holds(*guard, model);
     let (mut at, _) = *unrolled.errors.iter().find(holds).expect("the model makes some guard true");
     let target = flat.errors[&unrolled.visits[at].place];
@@ -188,5 +171,6 @@ fn read_run(flat: &Flat<'_>, terms: &Terms, unrolled: &Unrolled, model: &Model) 
     stores.reverse();
     let trace = run::trace(flat, terms, model, &path, &stores);
     let path = path.iter().map(|edge| flat.edges[*edge as usize].edge).collect();
-    (Failure { trace, path, target }, conditions)
+    let by = EngineName::Bounded;
+    (FailingRun { trace, path, target, is_shortest: false, by, replay: None }, conditions)
 }

@@ -3,20 +3,21 @@
 use std::collections::BTreeSet;
 
 use wherefore_program::{ErrorSite, Node, Program};
-use wherefore_pushdown::{Limits, StopReason};
-use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
+use wherefore_pushdown::StopReason;
+use wherefore_smt::{BitBlaster, Budget as SolverBudget, Outcome, Solver, Term, Terms};
 
 use super::unroll::{Stop, Unrolled, Unroller};
-use super::{BOUNDS, budget_of, read_run, reason};
+use super::{BOUNDS, read_run, reason};
+use crate::budget::Budget;
 use crate::symbolic::{Flat, Machine};
-use crate::unbounded::Failure;
+use crate::verdict::FailingRun;
 
 /// An unrolled program under questions.
 pub struct Runs<'p> {
     machine: Machine<'p>,
     unrolled: Unrolled,
     solver: BitBlaster,
-    budget: Budget,
+    budget: SolverBudget,
     bound: usize,
     /// Some visit of an error is made.
     fails: Term,
@@ -27,7 +28,7 @@ pub struct Runs<'p> {
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The run.
-    pub failure: Failure,
+    pub failure: FailingRun,
     /// For each step, the condition under which a run takes it at the same visit.
     taken: Vec<Term>,
 }
@@ -47,7 +48,7 @@ impl<'p> Runs<'p> {
         program: &'p Program,
         targets: &[ErrorSite],
         bound: usize,
-        budget: Budget,
+        budget: SolverBudget,
     ) -> Result<Self, StopReason> {
         let mut machine = Machine::new(Flat::new(program, targets));
         let unrolled = Unroller::new(&mut machine, bound, &budget).run().map_err(|stop| match stop {
@@ -134,10 +135,10 @@ impl<'p> Runs<'p> {
 pub fn with_runs(
     program: &Program,
     targets: &[ErrorSite],
-    limits: &Limits,
+    budget: &Budget,
     mut work: impl FnMut(&mut Runs<'_>) -> Wanted,
 ) -> Result<Extent, StopReason> {
-    let budget = budget_of(limits);
+    let budget = budget.solver();
     for bound in BOUNDS {
         let mut runs = Runs::new(program, targets, bound, budget.clone())?;
         let wanted = if runs.another()?.is_some() { work(&mut runs) } else { Wanted::More };

@@ -10,60 +10,39 @@ use wherefore_program::{Node, ProcedureId, Program, Scalar, Var, When};
 use wherefore_pushdown::Rhs;
 
 use super::predicates::{Point, Predicates};
+use crate::verdict::{PointKind, Tracked};
 use crate::encoding::{Encoding, Reads, Translator};
 
 /// More alternatives than this are not shown.
 const MOST_CUBES: usize = 4;
 
-/// The predicates at one point of the program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PointPredicates {
-    /// The location; for the exit of a procedure, its entry.
-    pub node: Node,
-    /// Which point of it: before its statement, during its call, or the effect of the procedure.
-    pub place: Place,
-    /// The predicates. `old(x)` is the value of `x` when the procedure was entered.
-    pub predicates: Vec<String>,
-}
-
-/// A point of a location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// Before its statement.
-    Before,
-    /// During the call that it is.
-    Call,
-    /// At the end of the procedure.
-    Exit,
-}
-
 pub(super) fn describe(
     program: &Program,
     encoding: &Encoding,
     predicates: &Predicates,
-) -> Vec<PointPredicates> {
-    let mut described: Vec<PointPredicates> = (predicates.points())
+) -> Vec<Tracked> {
+    let mut described: Vec<Tracked> = (predicates.points())
         .filter_map(|(point, list)| {
             let mut callee = None;
-            let (node, place) = match point {
-                Point::At(symbol) => (encoding.node(symbol)?, Place::Before),
+            let (node, kind) = match point {
+                Point::At(symbol) => (encoding.node(symbol)?, PointKind::Before),
                 Point::Pivot(rule) => {
                     let rule = encoding.system.rule(rule);
                     if let Rhs::Push(entry, _) = rule.rhs {
                         callee = encoding.node(entry).map(|node| node.procedure);
                     }
-                    (encoding.node(rule.symbol)?, Place::Call)
+                    (encoding.node(rule.symbol)?, PointKind::Call)
                 }
                 Point::Exit(procedure) => {
-                    (Node { procedure, location: program.procedure(procedure).entry }, Place::Exit)
+                    (Node { procedure, location: program.procedure(procedure).entry }, PointKind::Exit)
                 }
             };
             let words = Words::new(program, encoding, node.procedure, callee);
             let predicates = list.iter().map(|formula| words.show(formula)).collect();
-            Some(PointPredicates { node, place, predicates })
+            Some(Tracked { node, point: kind, predicates })
         })
         .collect();
-    described.sort_by_key(|point| (point.node, point.place));
+    described.sort_by_key(|point| (point.node, point.point));
     described
 }
 

@@ -14,6 +14,7 @@ mod abstraction;
 mod counterexample;
 mod describe;
 mod draw;
+mod engine;
 mod predicates;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -27,14 +28,14 @@ use wherefore_pushdown::{
 };
 
 use crate::encoding::{CONTROL, Encoding, Layout, concrete, stacks_with};
-use crate::exact::MOST_BITS;
 use crate::interpolants::{Heuristic, NodeId, Space};
-use crate::verdict::{CheckError, Verdict};
+use crate::verdict::{CheckError, Decision};
 use abstraction::{Abstract, Abstraction};
 use counterexample::{Counterexamples, Opened, search};
 use predicates::{Point, Predicates};
 
-pub use describe::{Place, PointPredicates};
+pub use crate::verdict::{PointKind, Tracked};
+pub use engine::DiagramRefinement;
 
 /// Abstract variables that have a place above the concrete ones in the diagrams' order (§7.3).
 const RESERVE: usize = 192;
@@ -94,9 +95,9 @@ pub struct Cycle {
 /// What the loop found.
 #[derive(Clone, Debug)]
 pub struct Refined {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// A failing run, replayed by the interpreter, if the verdict is [`Verdict::Unsafe`].
+    /// Whether the program can fail.
+    pub decision: Decision,
+    /// A failing run, replayed by the interpreter, if the verdict is [`Decision::Unsafe`].
     pub trace: Option<Trace>,
     /// The last cycle.
     pub last: Cycle,
@@ -106,7 +107,7 @@ pub struct Refined {
 ///
 /// ```
 /// use wherefore_check::cegar::{Cegar, CegarOptions};
-/// use wherefore_check::Verdict;
+/// use wherefore_check::Decision;
 /// use wherefore_program::TargetChoice;
 ///
 /// let program = wherefore_frontend::boolean::parse("lock.bp", "
@@ -120,7 +121,7 @@ pub struct Refined {
 /// let targets = program.targets(&TargetChoice::Default).unwrap();
 /// let mut cegar = Cegar::new(&program, &targets, CegarOptions::default()).unwrap();
 /// let refined = cegar.run(&mut |_| {});
-/// assert_eq!(refined.verdict, Verdict::Safe);
+/// assert_eq!(refined.decision, Decision::Safe);
 /// assert_eq!(refined.last.most_predicates, 1);
 /// ```
 pub struct Cegar<'a> {
@@ -145,7 +146,7 @@ type Interpolated = (Vec<Predicate>, Vec<Vec<Predicate>>);
 
 enum Turn {
     Refined,
-    Done(Verdict, Option<Trace>),
+    Done(Decision, Option<Trace>),
 }
 
 impl<'a> Cegar<'a> {
@@ -156,14 +157,9 @@ impl<'a> Cegar<'a> {
         options: CegarOptions,
     ) -> Result<Self, CheckError> {
         let begin = Instant::now();
-        if let Some(at) = program.uses_threads() {
-            return Err(CheckError::Threads { at });
-        }
         let layout = Layout::new(program);
+        crate::exact::takes(program, &layout)?;
         let bits = layout.bits();
-        if bits > MOST_BITS {
-            return Err(CheckError::TooManyBits { bits, most: MOST_BITS });
-        }
         let capacity = options.limits.memory.map_or(1 << 26, |bytes| (bytes / 32).clamp(1 << 12, 1 << 28));
         let cache = (bits * 4096).clamp(1 << 16, 1 << 20).min(capacity);
         let domain = BddRelations::with_reserve(bits, RESERVE, capacity, cache);
@@ -199,9 +195,9 @@ impl<'a> Cegar<'a> {
             progress(&cycle);
             match turn {
                 Ok(Turn::Refined) => refinements += 1,
-                Ok(Turn::Done(verdict, trace)) => return Refined { verdict, trace, last: cycle },
+                Ok(Turn::Done(decision, trace)) => return Refined { decision, trace, last: cycle },
                 Err(stop) => {
-                    return Refined { verdict: Verdict::Unknown(stop), trace: None, last: cycle };
+                    return Refined { decision: Decision::Unknown(stop), trace: None, last: cycle };
                 }
             }
         }
@@ -259,7 +255,7 @@ impl<'a> Cegar<'a> {
         }
         if !reached {
             self.inside.clear();
-            return Ok(Turn::Done(Verdict::Safe, None));
+            return Ok(Turn::Done(Decision::Safe, None));
         }
         self.project(&program, &post, &limits)?;
         let limits = self.limits();
@@ -267,7 +263,7 @@ impl<'a> Cegar<'a> {
             Counterexamples::new(&self.encoding, &self.space, &self.abstraction, &program, &post, &limits)?;
         let Some((strongest, chosen)) = self.interpolate(&program, &found, refinements)? else {
             let trace = self.real(&found)?;
-            return Ok(Turn::Done(Verdict::Unsafe, Some(trace)));
+            return Ok(Turn::Done(Decision::Unsafe, Some(trace)));
         };
         if self.options.drawing == Drawing::Spurious {
             let formulas = (&strongest[..], &chosen[..]);
@@ -437,7 +433,7 @@ impl<'a> Cegar<'a> {
     }
 
     /// The predicates, point by point, in the words of the program.
-    pub fn describe(&self) -> Vec<PointPredicates> {
+    pub fn describe(&self) -> Vec<Tracked> {
         describe::describe(self.program, &self.encoding, &self.predicates)
     }
 

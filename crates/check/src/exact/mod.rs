@@ -5,6 +5,8 @@
 //! does, and contexts sent backwards through it ([`Completions`]) find every location that lies on a failing run, with the
 //! stores there. Verdicts, runs and locations are computed on live bits only (`encoding/live.rs`, decision 0012); stores on all.
 
+mod engine;
+
 use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -18,7 +20,9 @@ use wherefore_pushdown::{
 };
 
 use crate::encoding::{CONTROL, Encoding, Layout, LiveRules, Origin, concrete, number};
-pub use crate::verdict::{CheckError, Verdict};
+pub use crate::verdict::{CheckError, Decision, FailingRun};
+use crate::verdict::EngineName;
+pub use engine::Exact;
 
 /// More bits than this and even the identity is a large diagram.
 pub(crate) const MOST_BITS: usize = 5_000;
@@ -51,19 +55,22 @@ pub struct CheckOptions {
     pub limits: Limits,
 }
 
-/// A failing run.
-#[derive(Clone, Debug)]
-pub struct FailingRun {
-    /// The run, step by step, with all values; the interpreter has replayed it.
-    pub trace: Trace,
-    /// Whether no failing run has fewer steps.
-    pub is_shortest: bool,
+/// Whether a program can be encoded by decision diagrams.
+pub(crate) fn takes(program: &Program, layout: &Layout) -> Result<(), CheckError> {
+    crate::engine::without_threads(program)?;
+    if let Some(memory) = program.uses_memory() {
+        return Err(CheckError::Memory { variable: memory.name.clone(), at: memory.span });
+    }
+    match layout.bits() {
+        bits if bits > MOST_BITS => Err(CheckError::TooManyBits { bits, most: MOST_BITS }),
+        _ => Ok(()),
+    }
 }
 
 /// Decides questions about one program and one set of targets.
 ///
 /// ```
-/// use wherefore_check::exact::{CheckOptions, Checker, Verdict};
+/// use wherefore_check::exact::{CheckOptions, Checker, Decision};
 /// use wherefore_program::TargetChoice;
 ///
 /// let program = wherefore_frontend::boolean::parse("lock.bp", "
@@ -76,7 +83,7 @@ pub struct FailingRun {
 /// ", None).unwrap();
 /// let targets = program.targets(&TargetChoice::Default).unwrap();
 /// let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
-/// assert_eq!(checker.verdict(), Verdict::Unsafe);
+/// assert_eq!(checker.verdict(), Decision::Unsafe);
 /// let run = checker.failing_run(None).unwrap().unwrap();
 /// assert!(program.replay(&run.trace).is_ok());
 /// ```
@@ -108,17 +115,9 @@ impl<'a> Checker<'a> {
         options: CheckOptions,
     ) -> Result<Self, CheckError> {
         let begin = Instant::now();
-        if let Some(at) = program.uses_threads() {
-            return Err(CheckError::Threads { at });
-        }
-        if let Some(memory) = program.uses_memory() {
-            return Err(CheckError::Memory { variable: memory.name.clone(), at: memory.span });
-        }
         let layout = Layout::new(program);
+        takes(program, &layout)?;
         let bits = layout.bits();
-        if bits > MOST_BITS {
-            return Err(CheckError::TooManyBits { bits, most: MOST_BITS });
-        }
         // About 32 bytes a node.
         let capacity = options.limits.memory.map_or(1 << 26, |bytes| (bytes / 32).clamp(1 << 12, 1 << 28));
         let edges: usize = program.procedures.iter().map(|procedure| procedure.edges.len()).sum();
@@ -155,12 +154,19 @@ impl<'a> Checker<'a> {
     }
 
     /// The saturated automaton in the DOT language.
-    pub fn show_automaton(&self) -> String {
+    ///
+    /// # Errors
+    /// The limit that was met.
+    pub fn show_automaton(&self) -> Result<String, StopReason> {
         let saturated = match self.options.search {
             Search::Forwards => self.whole_post(),
             Search::Backwards => self.pre(),
         };
-        saturated.automaton.dot(&self.encoding.system, |w| format!("{} nodes", w.node_count())).to_string()
+        if !saturated.stop.is_complete() {
+            return Err(saturated.stop);
+        }
+        let label = |weight: &Predicate| format!("{} nodes", weight.node_count());
+        Ok(saturated.automaton.dot(&self.encoding.system, label).to_string())
     }
 
     /// What is left of the limits; memory is bounded by the decision diagrams themselves.
@@ -249,12 +255,12 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether some run fails.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Decision {
         self.verdict_of(None)
     }
 
     /// Whether some run fails at `only` (at any target, if it is none).
-    pub fn verdict_of(&self, only: Option<Node>) -> Verdict {
+    pub fn verdict_of(&self, only: Option<Node>) -> Decision {
         let d = &self.encoding.domain;
         let (saturated, query) = match (self.options.search, only) {
             (Search::Backwards, None) => (self.pre(), self.start(Reading::Forward, &())),
@@ -262,12 +268,12 @@ impl<'a> Checker<'a> {
         };
         let reached = !d.is_zero(&saturated.automaton.summary(d, &query));
         match saturated.stop {
-            _ if d.exhausted() => Verdict::Unknown(StopReason::Memory),
-            StopReason::Complete if reached => Verdict::Unsafe,
-            StopReason::Complete => Verdict::Safe,
+            _ if d.exhausted() => Decision::Unknown(StopReason::Memory),
+            StopReason::Complete if reached => Decision::Unsafe,
+            StopReason::Complete => Decision::Safe,
             // What was found before the limit is true.
-            _ if reached => Verdict::Unsafe,
-            stop => Verdict::Unknown(stop),
+            _ if reached => Decision::Unsafe,
+            stop => Decision::Unknown(stop),
         }
     }
 
@@ -291,7 +297,8 @@ impl<'a> Checker<'a> {
         let is_shortest = shortest.is_some();
         let rules = self.live().run(&shortest.unwrap_or(some));
         let trace = concrete::trace(&self.encoding, self.program, &rules).ok_or(StopReason::Memory)?;
-        self.replayed(FailingRun { trace, is_shortest }).map(Some)
+        let run = self.failing(trace);
+        self.replayed(FailingRun { is_shortest, ..run }).map(Some)
     }
 
     /// The rules of a shortest run, if it can be found within a budget.
@@ -324,6 +331,13 @@ impl<'a> Checker<'a> {
         let witnesses = saturated.witnesses(&lengths, &system, query, usize::MAX).ok()?;
         let best = witnesses.into_iter().find(|witness| witness.weight.shortest() == Some(least))?;
         Some(best.rules)
+    }
+
+    /// A trace as a failing run, with the target that it ends at.
+    fn failing(&self, trace: Trace) -> FailingRun {
+        let end = trace.last().node();
+        let target = self.targets.iter().position(|site| Some(site.node) == end).unwrap_or(0);
+        FailingRun::of_trace(trace, target, EngineName::Exact)
     }
 
     fn replayed(&self, run: FailingRun) -> Result<FailingRun, StopReason> {
@@ -388,7 +402,7 @@ impl<'a> Checker<'a> {
         let Some(first) = through.ok().and_then(|all| all.into_iter().next()) else { return Ok(None) };
         let trace = concrete::trace(encoding, self.program, encoding.to_target(&first.witness.rules))
             .ok_or(StopReason::Memory)?;
-        self.replayed(FailingRun { trace, is_shortest: false }).map(Some)
+        self.replayed(self.failing(trace)).map(Some)
     }
 }
 

@@ -18,11 +18,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wherefore_program::{Argument, EdgeRef, Interpreter, Operation, Program, Trace};
+pub use wherefore_program::Errors;
+use wherefore_program::{
+    Argument, EdgeRef, ErrorKind, ErrorSite, Input, Interpreter, LocationKind, Operation, Program, Recipe, Task,
+    Trace,
+};
+
+use crate::verdict::FailingRun;
 
 /// A failing run, and what it takes to compile its program.
 #[derive(Clone, Debug)]
-pub struct Case<'a> {
+pub(crate) struct Case<'a> {
     /// The program.
     pub program: &'a Program,
     /// The run.
@@ -45,7 +51,7 @@ pub struct Case<'a> {
 
 /// A step that brings a value from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Feed {
+pub(crate) struct Feed {
     /// The step, a havoc of one target.
     pub edge: EdgeRef,
     /// The function that is called.
@@ -56,7 +62,7 @@ pub struct Feed {
 
 /// The type of a value from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedType {
+pub(crate) enum FeedType {
     /// A signed number of so many bits.
     Signed(u32),
     /// An unsigned number of so many bits.
@@ -65,17 +71,6 @@ pub enum FeedType {
     Pointer,
     /// A part of a structure: it cannot be fed.
     Part,
-}
-
-/// What counts as an error.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Errors {
-    /// Calls of these functions.
-    pub functions: Vec<String>,
-    /// These labels.
-    pub labels: Vec<String>,
-    /// Whether failed assertions count.
-    pub assertions: bool,
 }
 
 /// What came of a replay.
@@ -118,10 +113,55 @@ pub(crate) struct Feeding<'a> {
     open_order: Option<usize>,
 }
 
-/// Compiles and runs the program with the inputs of the run, for at most so long.
+/// Compiles and runs the program with the inputs of a failing run, for at most so long.
 ///
-/// **Requires:** the run is one of the program.
-pub fn replay(case: &Case<'_>, time: Duration) -> Replayed {
+/// **Requires:** the run is one of the program, and ends at `site`.
+pub fn replay(task: &Task, recipe: &Recipe, run: &FailingRun, site: &ErrorSite, time: Duration) -> Replayed {
+    let feeds: Vec<Feed> = task.inputs.iter().map(Feed::of).collect();
+    let case = Case {
+        program: &task.program,
+        trace: &run.trace,
+        feeds: &feeds,
+        files: &recipe.files,
+        preprocessor: &recipe.preprocessor,
+        pointer_bits: recipe.pointer_bits,
+        entry: &recipe.entry,
+        errors: errors_at(&task.program, &recipe.errors, site),
+        undefined: &recipe.undefined,
+    };
+    replay_case(&case, time)
+}
+
+impl Feed {
+    fn of(input: &Input) -> Self {
+        let width = input.ty.width();
+        let ty = match (input.pointer, input.signed) {
+            _ if input.part => FeedType::Part,
+            (true, _) => FeedType::Pointer,
+            (false, true) => FeedType::Signed(width),
+            (false, false) => FeedType::Unsigned(width),
+        };
+        Self { edge: input.edge, function: input.function.clone(), ty }
+    }
+}
+
+/// What marks the error of a run: labels count only if the run ends at one.
+fn errors_at(program: &Program, errors: &Errors, site: &ErrorSite) -> Errors {
+    let mut here = Errors { labels: Vec::new(), ..errors.clone() };
+    match &site.kind {
+        ErrorKind::Label(name) => here.labels.push(name.clone()),
+        ErrorKind::Entry(name) => {
+            here.functions.push(name.split('@').next().unwrap_or(name).to_owned());
+        }
+        ErrorKind::Assertion if program.location(site.node).kind == LocationKind::Error => {
+            here.labels.clone_from(&errors.labels);
+        }
+        ErrorKind::Assertion => {}
+    }
+    here
+}
+
+fn replay_case(case: &Case<'_>, time: Duration) -> Replayed {
     let feeding = Feeding::new(case);
     let (harness, outcome) = build::run(case, &feeding, time);
     let outcome = match outcome {

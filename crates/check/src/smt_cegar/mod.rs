@@ -23,6 +23,7 @@ mod certificate;
 mod choice;
 mod conditions;
 mod counters;
+mod engine;
 mod layers;
 mod narrowed;
 mod path;
@@ -35,17 +36,16 @@ mod sharpen;
 mod slices;
 mod words;
 
-use std::time::Instant;
-
 use rustc_hash::FxHashMap;
 use wherefore_domains::bdd::{BddRelations, Predicate};
-use wherefore_program::{EdgeRef, ErrorSite, Node, Program, Trace};
+use wherefore_program::{ErrorSite, Node, Program};
 use wherefore_pushdown::{Limits, Relational, Saturated, StopReason, Symbol};
-use wherefore_smt::{Budget, Model, Reason, Term, Terms};
+use wherefore_smt::{Budget as SolverBudget, Model, Reason, Term, Terms};
 
+use crate::budget::Budget;
 use crate::prover::Prover;
 use crate::symbolic::{Flat, Machine, Store, run};
-use crate::unbounded::Failure;
+use crate::verdict::{EngineName, FailingRun};
 use abstraction::{Relations, Tracked};
 use blocks::{Block, Blocks, NodeId};
 use path::Feasibility;
@@ -54,6 +54,7 @@ use search::{Abstract, CONTROL};
 use slices::Slices;
 use words::in_words;
 
+pub use engine::SolverRefinement;
 pub use projection::{ProjectOptions, Projected, project};
 
 /// What refinement found.
@@ -62,14 +63,7 @@ pub enum Outcome {
     /// No run fails.
     Safe,
     /// A run that fails.
-    Unsafe {
-        /// The run.
-        trace: Trace,
-        /// The edges of the program along it, calls and returns included.
-        path: Vec<EdgeRef>,
-        /// The target that it reaches.
-        target: usize,
-    },
+    Unsafe(Box<FailingRun>),
     /// Neither, and why.
     Unknown(StopReason),
 }
@@ -130,13 +124,13 @@ pub fn check(
     program: &Program,
     targets: &[ErrorSite],
     calls: Calls,
-    limits: &Limits,
+    budget: &Budget,
     prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
-        match thread.spawn_scoped(scope, move || search(program, targets, calls, limits, prover, progress)) {
+        match thread.spawn_scoped(scope, move || search(program, targets, calls, budget, prover, progress)) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => Answer::unknown(StopReason::Memory),
         }
@@ -168,12 +162,10 @@ fn search(
     program: &Program,
     targets: &[ErrorSite],
     calls: Calls,
-    limits: &Limits,
+    budget: &Budget,
     prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
-    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-    let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
     let inlined = match calls {
         Calls::Summarised => None,
         Calls::Auto if procedures::is_recursive(program) => None,
@@ -182,14 +174,14 @@ fn search(
     let Some(flat) = inlined else {
         return match calls {
             Calls::Inlined => Answer::unknown(StopReason::Memory),
-            _ => procedures::check(program, targets, (budget, limits), prover, progress),
+            _ => procedures::check(program, targets, budget, prover, progress),
         };
     };
     let mut machine = Machine::new(flat);
     let blocks = Blocks::new(&mut machine);
-    let mut refinement = Refinement::new(machine, blocks, budget);
+    let mut refinement = Refinement::new(machine, blocks, budget.solver());
     refinement.prover = prover.clone();
-    let outcome = refinement.run(limits, progress);
+    let outcome = refinement.run(&budget.limits(), progress);
     refinement.answer(outcome)
 }
 
@@ -211,7 +203,7 @@ struct Refinement<'a> {
     /// Per block, whether it has been left out, for being on no failing run.
     outside: Vec<bool>,
     base: BddRelations,
-    budget: Budget,
+    budget: SolverBudget,
     cycles: usize,
     /// After a proof: the invariant of each node.
     invariants: Vec<Term>,
@@ -221,7 +213,7 @@ struct Refinement<'a> {
 }
 
 impl<'a> Refinement<'a> {
-    fn new(mut machine: Machine<'a>, blocks: Blocks, budget: Budget) -> Self {
+    fn new(mut machine: Machine<'a>, blocks: Blocks, budget: SolverBudget) -> Self {
         let (store, valid) = blocks.initial(&mut machine);
         let mut updates = FxHashMap::default();
         for (i, name) in blocks.variables() {
@@ -299,8 +291,7 @@ impl<'a> Refinement<'a> {
         });
         match self.examine(&path).map_err(|reason| stop(&reason))? {
             Feasibility::Real(stores, model) => {
-                let Failure { trace, path, target } = self.failure(&path, &stores, &model);
-                Ok(Some(Outcome::Unsafe { trace, path, target }))
+                Ok(Some(Outcome::Unsafe(Box::new(self.failure(&path, &stores, &model)))))
             }
             Feasibility::Spurious(found) => {
                 let grown =
@@ -316,7 +307,7 @@ impl<'a> Refinement<'a> {
     }
 
     /// The run along some blocks that a model of the solver makes.
-    fn failure(&self, path: &[usize], stores: &[Store], model: &Model) -> Failure {
+    fn failure(&self, path: &[usize], stores: &[Store], model: &Model) -> FailingRun {
         let blocks = &self.blocks;
         let edges: Vec<u32> =
             path.iter().flat_map(|block| blocks.blocks[*block].edges.iter().copied()).collect();
@@ -324,7 +315,8 @@ impl<'a> Refinement<'a> {
         let trace = run::trace(&self.machine.flat, &self.machine.terms, model, &edges, &stores);
         let last = path.last().map_or(blocks.start, |block| blocks.blocks[*block].to);
         let path = edges.iter().map(|edge| self.machine.flat.edges[*edge as usize].edge).collect();
-        Failure { trace, path, target: blocks.errors[&last] }
+        let (target, by) = (blocks.errors[&last], EngineName::Refinement);
+        FailingRun { trace, path, target, is_shortest: false, by, replay: None }
     }
 
     /// Safe, if the reachable truth values are an invariant that a separate check accepts.

@@ -30,20 +30,19 @@ use super::layers::{Element, Graph, Layers};
 use super::path::Feasibility;
 use super::{Abstract, Cycle, DEPTH, MOST_PLACES, Refinement, STACK_SIZE, conditions, stop};
 use crate::symbolic::{Flat, Machine};
-use crate::unbounded::Failure;
-use crate::verdict::Verdict;
+use crate::verdict::{Decision, FailingRun};
 
 /// Which locations lie on failing runs.
 #[derive(Clone, Debug)]
 pub struct Projected {
     /// Whether the program can fail, as far as this search knows.
-    pub verdict: Verdict,
+    pub verdict: Decision,
     /// Locations on some failing run of the last abstraction, or on a real one: all others are on no failing run.
     pub inside: BTreeSet<Node>,
     /// Locations on a real failing run, with the position of one in [`runs`](Self::runs).
     pub confirmed: BTreeMap<Node, usize>,
     /// Failing runs: those given as seeds, then those found here.
-    pub runs: Vec<Failure>,
+    pub runs: Vec<FailingRun>,
     /// For locations inside: the conditions under which the abstract program is there and goes on to fail. Several alternatives, each a
     /// conjunction; an empty one is no condition. A failing run satisfies one of them wherever it is, as far as calls are inlined.
     pub stores: BTreeMap<Node, Vec<Vec<String>>>,
@@ -64,8 +63,8 @@ impl Projected {
     }
 
     /// Nothing is known but these runs: every location may be inside.
-    fn unknown(program: &Program, runs: Vec<Failure>, reason: StopReason) -> Self {
-        let verdict = if runs.is_empty() { Verdict::Unknown(reason) } else { Verdict::Unsafe };
+    fn unknown(program: &Program, runs: Vec<FailingRun>, reason: StopReason) -> Self {
+        let verdict = if runs.is_empty() { Decision::Unknown(reason) } else { Decision::Unsafe };
         let is_place = |node: &Node| program.location(*node).kind != LocationKind::Exit;
         Self {
             verdict,
@@ -85,7 +84,7 @@ impl Projected {
 #[derive(Clone, Debug)]
 pub struct ProjectOptions {
     /// Failing runs that are known already, of any engine.
-    pub seeds: Vec<Failure>,
+    pub seeds: Vec<FailingRun>,
     /// Counterexamples that are ruled out at most for the sake of one place, before it is left unconfirmed.
     pub effort: usize,
 }
@@ -96,7 +95,7 @@ impl Default for ProjectOptions {
     }
 }
 
-fn confirmed_by(runs: &[Failure]) -> BTreeMap<Node, usize> {
+fn confirmed_by(runs: &[FailingRun]) -> BTreeMap<Node, usize> {
     let mut confirmed = BTreeMap::new();
     for (run, failure) in runs.iter().enumerate() {
         for node in failure.trace.states().filter_map(wherefore_program::State::node) {
@@ -113,9 +112,10 @@ pub fn project(
     program: &Program,
     targets: &[ErrorSite],
     options: &ProjectOptions,
-    limits: &Limits,
+    budget: &crate::Budget,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Projected {
+    let limits = &budget.limits();
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
         match thread.spawn_scoped(scope, || search(program, targets, options, limits, progress)) {
@@ -211,7 +211,7 @@ struct Projection<'a> {
     refinement: Refinement<'a>,
     places: Places,
     confirmed: BTreeMap<Node, usize>,
-    runs: Vec<Failure>,
+    runs: Vec<FailingRun>,
     last: Option<Snapshot>,
     effort: usize,
 }
@@ -405,9 +405,9 @@ impl Projection<'_> {
         let exact = inside.iter().all(|node| self.confirmed.contains_key(node));
         let reason = stopped.err().unwrap_or(StopReason::Steps);
         let verdict = match (self.runs.is_empty(), inside.is_empty()) {
-            (false, _) => Verdict::Unsafe,
-            (true, true) if is_checked => Verdict::Safe,
-            _ => Verdict::Unknown(reason),
+            (false, _) => Decision::Unsafe,
+            (true, true) if is_checked => Decision::Safe,
+            _ => Decision::Unknown(reason),
         };
         let stores = self.stores(&last);
         Projected {

@@ -8,10 +8,7 @@
 mod order;
 mod run;
 
-use std::time::Instant;
-
 use wherefore_program::{ErrorSite, Program};
-use wherefore_pushdown::Limits;
 use wherefore_smt::{Budget, Outcome, Terms};
 
 use crate::bounded::in_deep_thread;
@@ -35,10 +32,9 @@ pub fn check(
     targets: &[ErrorSite],
     bound: usize,
     prover: &Prover,
-    limits: &Limits,
+    budget: &crate::Budget,
 ) -> Opinion {
-    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-    let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
+    let budget = budget.solver();
     in_deep_thread(|| examine(program, targets, bound, prover, &budget))
         .unwrap_or_else(|| Opinion::Undecided("there is no room for it".to_owned()))
 }

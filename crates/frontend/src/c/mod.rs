@@ -29,8 +29,10 @@ mod tree;
 mod usage;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use wherefore_program::{EdgeRef, Program, Scalar, Span};
+pub use wherefore_program::{Assumption, Input};
+use wherefore_program::{Compilation, Errors, Language, Program, Recipe, Span, TargetChoice};
 
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
@@ -116,32 +118,6 @@ pub struct Translation {
     pub data_model: DataModel,
     /// What the text speaks of, and so what a property can ask about.
     pub mentions: Mentions,
-}
-
-/// A step that brings a value from outside: a havoc of one target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Input {
-    /// The step.
-    pub edge: EdgeRef,
-    /// The function that is called: `__VERIFIER_nondet_int`, or one without a body.
-    pub function: String,
-    /// The type of the value.
-    pub ty: Scalar,
-    /// Whether C reads the value as signed.
-    pub signed: bool,
-    /// Whether the value is a pointer.
-    pub pointer: bool,
-    /// Whether the value is one scalar of a structure that is returned.
-    pub part: bool,
-}
-
-/// Something that is taken for granted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assumption {
-    /// What.
-    pub text: String,
-    /// The first place that needs it.
-    pub span: Option<Span>,
 }
 
 /// A part of memory.
@@ -305,6 +281,52 @@ fn translate_texts(
         data_model: options.data_model,
         mentions,
     })
+}
+
+impl Translation {
+    /// The task that this translation of some files is: its default checks.
+    pub fn into_task(self, files: &[PathBuf], options: &Options) -> wherefore_program::Task {
+        let is_cimple = files.iter().any(|file| is_cimple(file));
+        let compilation = match is_cimple {
+            true => Compilation::Pointless("Cimple is not compiled".to_owned()),
+            false => Compilation::Compiled(Recipe {
+                files: files.to_vec(),
+                preprocessor: options.preprocessor.clone(),
+                pointer_bits: options.data_model.pointer_bits(),
+                entry: options.entry.clone(),
+                errors: options.property.errors(),
+                undefined: self.undefined,
+            }),
+        };
+        wherefore_program::Task {
+            checks: self.program.targets(&TargetChoice::Default).unwrap_or_default(),
+            program: Arc::new(self.program),
+            checks_bounds: false,
+            language: if is_cimple { Language::Cimple } else { Language::C },
+            inputs: self.inputs,
+            assumptions: self.assumptions,
+            doubts: self.doubts,
+            compilation,
+        }
+    }
+}
+
+impl Property {
+    /// What marks an error in the compiled program. Labels are known from the checks.
+    fn errors(&self) -> Errors {
+        let usual = || vec!["reach_error".to_owned(), "__VERIFIER_error".to_owned()];
+        match self {
+            Property::All => Errors { functions: usual(), labels: Vec::new(), assertions: true },
+            Property::Calls(names) => Errors { functions: names.clone(), ..Errors::default() },
+            Property::Labels(names) => Errors { labels: names.clone(), ..Errors::default() },
+            Property::Assertions => Errors { assertions: true, ..Errors::default() },
+        }
+    }
+}
+
+/// Reads C files into a task.
+pub fn load(files: &[PathBuf], options: &Options) -> Result<wherefore_program::Task, LoadError> {
+    Ok(translate(files, options)?.into_task(files, options))
 }
 
 /// Whether the name of a file says that it is C.

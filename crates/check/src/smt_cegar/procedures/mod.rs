@@ -38,6 +38,7 @@ use super::{Answer, Cycle, Outcome, stop};
 use crate::encoding::stacks_with;
 use crate::prover::Prover;
 use crate::symbolic::{Flat, Machine, run};
+use crate::verdict::{EngineName, FailingRun};
 use abstraction::{Abstract, Abstraction, Bit, CONTROL, Predicates, bit, symbol};
 use graph::{Graph, Point, PointId};
 use interpolants::{Nested, Triple};
@@ -55,12 +56,12 @@ pub(super) fn is_recursive(program: &Program) -> bool {
 pub(super) fn check(
     program: &Program,
     targets: &[ErrorSite],
-    (budget, limits): (Budget, &Limits),
+    budget: &crate::Budget,
     prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
-    let mut refinement = Refinement::new(program, targets, budget, prover);
-    let outcome = refinement.run(limits, progress);
+    let mut refinement = Refinement::new(program, targets, budget.solver(), prover);
+    let outcome = refinement.run(&budget.limits(), progress);
     refinement.answer(outcome)
 }
 
@@ -288,7 +289,8 @@ impl<'a> Refinement<'a> {
             Some(Step::Leave { call, .. }) => self.graph.calls[*call].resume.to,
         };
         let path = executed.edges.iter().map(|edge| flat.edges[*edge as usize].edge).collect();
-        Outcome::Unsafe { trace, path, target: self.graph.errors[&end] }
+        let (target, by) = (self.graph.errors[&end], EngineName::Refinement);
+        Outcome::Unsafe(Box::new(FailingRun { trace, path, target, is_shortest: false, by, replay: None }))
     }
 
     /// Safe, if the reachable truth values are a proof that a separate check accepts.

@@ -5,8 +5,10 @@ use std::fmt::Write;
 use serde::Serialize;
 use wherefore_program::Program;
 
-use super::run::RunStep;
-use super::{Word, check, project, slice};
+use super::project::ProjectReport;
+use super::report::{CheckReport, CheckWord, Place, Refinement, Replayed, Word};
+use super::run::{RunStep, Slice};
+use super::slice::SliceReport;
 
 /// An answer as JSON, one object on several lines.
 pub fn json(answer: &impl Serialize) -> String {
@@ -24,104 +26,152 @@ fn verdict(out: &mut String, word: Word, reason: Option<&str>) {
     };
 }
 
+/// How the answer of `check` is shown.
+#[derive(Default)]
+pub struct CheckStyle {
+    /// All steps of the run, or only those that matter.
+    pub all_steps: bool,
+    /// Where and why it fails, in short.
+    pub explanation: Option<String>,
+}
+
 /// The answer of `check`.
-pub fn check(answer: &check::Answer, file: &str) -> String {
+pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
     let mut out = String::new();
     let _ = write!(out, "{file}: ");
-    verdict(&mut out, answer.verdict, answer.reason.as_deref());
-    let failing = answer.targets.iter().filter(|target| target.verdict == Word::Unsafe).count();
-    let _ = match (answer.verdict, answer.targets.len()) {
-        (Word::Unknown, _) => writeln!(out),
-        (_, 0 | 1) => writeln!(out),
-        (_, count) => writeln!(out, " ({failing} of {count} checks can fail)"),
-    };
-    if answer.targets.len() > 1 {
-        for target in &answer.targets {
-            let word = match target.verdict {
-                Word::Safe => "holds",
-                Word::Unsafe => "can fail",
-                Word::Unknown => "unknown",
-            };
-            let _ = writeln!(out, "  {:8}  {}", word, target.place.words());
-        }
-    }
-    if let Some(error) = &answer.error {
-        let which = if answer.shortest == Some(true) { "a shortest failing run" } else { "a failing run" };
-        match &answer.slice {
-            Some(slice) if !answer.all_steps && slice.matter < slice.of => {
-                let check::Slice { matter, of } = slice;
+    verdict(&mut out, report.verdict, report.reason.as_deref());
+    let _ = writeln!(out, "{}", sum(report));
+    targets(&mut out, report);
+    if let Some(error) = &report.error {
+        let which = if report.shortest == Some(true) { "a shortest failing run" } else { "a failing run" };
+        match &report.slice {
+            Some(slice) if !style.all_steps && slice.matter < slice.of => {
+                let Slice { matter, of } = slice;
                 let _ = writeln!(out, "\n{which}, to {}; {matter} of its {of} steps matter:", error.words());
-                write_run_in_part(&mut out, &answer.trace);
+                write_run_in_part(&mut out, &report.trace);
             }
             _ => {
                 let _ = writeln!(out, "\n{which}, to {}:", error.words());
-                write_run(&mut out, &answer.trace);
+                write_run(&mut out, &report.trace);
             }
         }
+        if let Some(replay) = &report.replay {
+            let _ = writeln!(out, "{}", replayed(replay, error));
+        }
     }
-    if let (Word::Unsafe, Some(replay), Some(error)) = (answer.verdict, &answer.replay, &answer.error) {
-        let why = replay.why.as_deref().unwrap_or_default();
-        let _ = match (replay.outcome, why) {
-            ("confirmed", "") => {
-                writeln!(out, "replayed: the compiled program fails at {}:{}", error.file, error.line)
-            }
-            ("confirmed", note) => {
-                writeln!(
-                    out,
-                    "replayed: the compiled program fails at {}:{} ({note})",
-                    error.file, error.line
-                )
-            }
-            (_, why) => writeln!(out, "not replayed: {why}"),
-        };
-    }
-    if let (Word::Unsafe, Some(reason)) = (answer.verdict, &answer.reason) {
-        let _ = writeln!(out, "{reason}");
-    }
-    if let Some(explanation) = answer.explanation.as_ref().filter(|text| !text.is_empty()) {
+    if let Some(explanation) = style.explanation.as_ref().filter(|text| !text.is_empty()) {
         let _ = write!(out, "\n{explanation}");
     }
-    if let Some(refinement) = &answer.refinement {
+    if let Some(refinement) = &report.refinement {
         abstraction(&mut out, refinement);
     }
-    if !answer.invariants.is_empty() {
-        let _ = writeln!(out, "\nwhat always holds (false where no run comes is left out):");
-        for point in &answer.invariants {
+    if !report.invariants.is_empty() {
+        let _ = writeln!(out, "\ninvariants (unreachable lines omitted):");
+        for point in &report.invariants {
             let _ = writeln!(out, "{:5}  {}: {}", point.line, point.procedure, point.predicates.join("; "));
         }
     }
-    if let (Word::Safe, Some(bound)) = (answer.verdict, answer.bound) {
-        let turns = if bound == 1 { "one turn" } else { &format!("{bound} turns") };
-        let _ = writeln!(out, "every run ends within {turns} of each loop that is not fixed");
+    if let (Word::Safe, Some(bound)) = (report.verdict, report.bound) {
+        let iterations = if bound == 1 { "1 iteration" } else { &format!("{bound} iterations") };
+        let _ = writeln!(out, "all loops end within {iterations} (loops with a constant bound not counted)");
     }
-    if let (Word::Safe, Some(proof)) = (answer.verdict, &answer.proof) {
+    if let Some(proof) = &report.proof {
         let _ = writeln!(out, "{}", proof.words());
     }
-    if !answer.assumptions.is_empty() {
-        let _ = writeln!(out, "\nassuming that:");
-        for assumption in &answer.assumptions {
-            let _ = writeln!(out, "  {assumption}");
-        }
-    }
-    if let (Some(property), Some(command)) = (&answer.property, &answer.command) {
-        let by = match answer.engine {
+    assumptions(&mut out, &report.assumptions);
+    if let (Some(property), Some(command)) = (&report.property, &report.command) {
+        let by = match report.engine {
             Some("bounded") => "bounded checking",
             Some("cegar") => "refinement",
+            Some("exact") => "exact checking",
             _ => "both engines",
         };
         let _ = writeln!(out, "\nasked: {property}");
-        let _ = writeln!(out, "answered by {by} in {:.2} s: {command}", answer.stats.seconds);
+        let _ = writeln!(out, "answered by {by} in {:.2} s: {command}", report.stats.seconds);
     }
     out
 }
 
+/// The sum of the verdicts on all checks.
+fn sum(report: &CheckReport) -> String {
+    let count = report.targets.len();
+    let [safe, can_fail, unknown, unreachable] =
+        [CheckWord::Safe, CheckWord::Unsafe, CheckWord::Unknown, CheckWord::Unreachable]
+            .map(|word| report.count(word));
+    if count == 1 {
+        let only = if unreachable == 1 { " (the check is unreachable)" } else { "" };
+        return only.to_owned();
+    }
+    let mut parts = Vec::new();
+    match report.verdict {
+        _ if count == 0 => return String::new(),
+        Word::Safe => parts.push(format!("all {count} checks hold")),
+        _ => {
+            parts.push(format!("{can_fail} of {count} checks can fail"));
+            if unknown > 0 {
+                parts.push(format!("{unknown} unknown"));
+            }
+            if safe > 0 && can_fail == 0 {
+                parts.push(format!("{safe} hold"));
+            }
+        }
+    }
+    if unreachable > 0 {
+        parts.push(format!("{unreachable} unreachable"));
+    }
+    format!(" ({})", parts.join(", "))
+}
+
+fn targets(out: &mut String, report: &CheckReport) {
+    if report.targets.len() == 1 && report.count(CheckWord::Unreachable) == 0 {
+        return;
+    }
+    for target in &report.targets {
+        let word = match target.verdict {
+            CheckWord::Safe => "holds",
+            CheckWord::Unsafe => "can fail",
+            CheckWord::Unknown => "unknown",
+            CheckWord::Unreachable => "unreachable",
+        };
+        let _ = write!(out, "  {word:11}  {}", target.place.words());
+        // The reason of the whole has been said.
+        let reason = target.reason.as_ref().filter(|reason| Some(*reason) != report.reason.as_ref());
+        let _ = match reason {
+            Some(reason) => writeln!(out, ": {reason}"),
+            None => writeln!(out),
+        };
+    }
+}
+
+/// What a replay showed, in a sentence.
+fn replayed(replay: &Replayed, error: &Place) -> String {
+    let why = replay.why.as_deref().unwrap_or_default();
+    match (replay.outcome, why) {
+        ("confirmed", "") => format!("replayed: the compiled program fails at {}:{}", error.file, error.line),
+        ("confirmed", note) => {
+            format!("replayed: the compiled program fails at {}:{} ({note})", error.file, error.line)
+        }
+        (_, why) => format!("not replayed: {why}"),
+    }
+}
+
+fn assumptions(out: &mut String, list: &[String]) {
+    if !list.is_empty() {
+        let _ = writeln!(out, "\nassuming that:");
+        for assumption in list {
+            let _ = writeln!(out, "  {assumption}");
+        }
+    }
+}
+
 /// What refinement did, and what it tracks.
-fn abstraction(out: &mut String, refinement: &check::Refinement) {
-    let check::Refinement { heuristic, cycles, predicates, most_predicates, .. } = refinement;
+fn abstraction(out: &mut String, refinement: &Refinement) {
+    let Refinement { heuristic, cycles, predicates, most_predicates, .. } = refinement;
     let times = if *cycles == 1 { "once" } else { &format!("{cycles} times") };
+    let heuristic = heuristic.map(|name| format!(" ({name})")).unwrap_or_default();
     let _ = writeln!(
         out,
-        "refined {times} ({heuristic}): {predicates} predicates, at most {most_predicates} at a point"
+        "refined {times}{heuristic}: {predicates} predicates, at most {most_predicates} at a point"
     );
     let Some(points) = &refinement.points else { return };
     for point in points {
@@ -136,7 +186,7 @@ fn abstraction(out: &mut String, refinement: &check::Refinement) {
 }
 
 /// The answer of `slice`.
-pub fn slice(answer: &slice::Answer, file: &str) -> String {
+pub fn slice(answer: &SliceReport, file: &str) -> String {
     let mut out = String::new();
     let _ = write!(out, "{file}: ");
     verdict(&mut out, answer.verdict, answer.reason.as_deref());
@@ -147,6 +197,7 @@ pub fn slice(answer: &slice::Answer, file: &str) -> String {
     for step in &answer.slice {
         let _ = writeln!(out, "{:5}  {}  {}", step.line, step.procedure, step.text);
     }
+    assumptions(&mut out, &answer.assumptions);
     out
 }
 
@@ -191,7 +242,7 @@ fn write_run(out: &mut String, trace: &[RunStep]) {
 }
 
 /// The answer of `project`: the source, each line marked.
-pub fn project(answer: &project::Answer, program: &Program, file: &str) -> String {
+pub fn project(answer: &ProjectReport, program: &Program, file: &str) -> String {
     let mut out = String::new();
     let _ = write!(out, "{file}: ");
     verdict(&mut out, answer.verdict, answer.reason.as_deref());

@@ -6,26 +6,26 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use wherefore_check::exact::{Checker, Detail, Projection};
+use wherefore_check::exact::{CheckOptions, Checker, Decision, Detail, Projection};
+use wherefore_check::{Extent, Overall, Question, Size, Verdict, Why};
 use wherefore_explain::Conditions;
 use wherefore_explain::model::Line;
 use wherefore_program::{EdgeRef, LocationKind, Node, Program};
-use wherefore_pushdown::{Limits, StopReason};
+use wherefore_pushdown::StopReason;
 
 use super::explain::{EffortArgs, seen};
-use super::progress::LiveLine;
-use super::run::{RunStep, c_steps, steps};
-use super::trust::{Replayed, replay, trusted};
-use super::{ProgramArgs, Stats, Subject, Word, because, print, render, size_of, unsupported};
-use crate::exit::{CliError, Exit};
+use super::report::{Replayed, Stats, Word};
+use super::run::{RunStep, steps};
+use super::{ProgramArgs, Subject, text};
+use crate::exit::{CliError, Exit, print};
 
-/// Mark every line of a program that lies on some failing run; the others are proved innocent.
+/// Mark every line of a program that lies on some failing run; no failing run goes through the others.
 #[derive(Args)]
 pub struct ProjectArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
-    /// How to decide [default: exact for finite data; for C, runs and refinement].
+    /// How to decide [default: exact if the data are small; else runs and refinement].
     #[arg(long, value_enum)]
     engine: Option<Engine>,
 
@@ -42,7 +42,7 @@ pub struct ProjectArgs {
     edges: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
     /// Decision diagrams over all of the data.
     Exact,
@@ -50,7 +50,7 @@ enum Engine {
 
 /// The answer.
 #[derive(Serialize)]
-pub struct Answer {
+pub struct ProjectReport {
     pub verdict: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -63,6 +63,9 @@ pub struct Answer {
     pub stores: Option<BTreeMap<u32, Vec<String>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub through: Option<Through>,
+    /// What the answer rests on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
     pub stats: Stats,
 }
 
@@ -107,82 +110,89 @@ pub struct Through {
 /// More alternatives than this are not listed.
 const MOST_CUBES: usize = 64;
 
+/// The time for the projection of a C program if no limit is given.
+const MOST_TIME: Duration = Duration::from_secs(30);
+
 /// Reads, decides, prints.
 pub fn run(args: &ProjectArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let subject = args.program.load()?;
-    if let (Some(Engine::Exact), true) = (args.engine, subject.rest.is_some()) {
-        let message = "exact checking is for programs over finite data, not for C".to_owned();
-        return Err(CliError::Question { file: args.program.name(), message });
-    }
-    let answer = Answer::find(args, &subject)?;
-    let exit = match &answer.through {
-        Some(through) if answer.verdict != Word::Unknown => {
+    let report = ProjectReport::of(args, &subject)?;
+    let exit = match &report.through {
+        Some(through) if report.verdict != Word::Unknown => {
             if through.exists {
                 Exit::Positive
             } else {
                 Exit::Negative
             }
         }
-        _ => answer.verdict.exit(),
+        _ => report.verdict.exit(),
     };
-    let text = if args.program.json {
-        render::json(&answer)
-    } else {
-        render::project(&answer, &subject.program, &args.program.name())
+    let text = match args.program.json {
+        true => text::json(&report),
+        false => text::project(&report, &subject.task.program, &args.program.name()),
     };
     print(out, &text, exit)
 }
 
-impl Answer {
-    fn find(args: &ProjectArgs, subject: &Subject) -> Result<Self, CliError> {
-        let program = &subject.program;
-        let mut answer = Self {
+impl ProjectReport {
+    fn of(args: &ProjectArgs, subject: &Subject) -> Result<Self, CliError> {
+        let program = &subject.task.program;
+        let mut report = Self {
             verdict: Word::Unknown,
             reason: None,
             projection: None,
             edges: None,
             stores: None,
             through: None,
-            stats: Stats::of(subject, (0, 0, 0)),
+            assumptions: subject.task.assumptions_in_words(),
+            stats: Stats::default(),
         };
         if let Some(line) = args.through {
             if !program.nodes().any(|node| program.line(node) == Some(line)) {
-                let message = format!("line {line} has no statement");
-                return Err(CliError::Question { file: args.program.name(), message });
+                return Err(args.program.question(format!("line {line} has no statement")));
             }
         }
-        if subject.rest.is_some() {
-            if args.edges {
-                let message = "the projection of a C program has lines, but no steps".to_owned();
-                return Err(CliError::Question { file: args.program.name(), message });
-            }
-            answer.fill_c(args, subject);
-            answer.stats = Stats::of(subject, (0, 0, 0));
-            return Ok(answer);
+        let by_diagrams = args.engine == Some(Engine::Exact) || !subject.task.is_c();
+        if args.edges && !by_diagrams {
+            let message = "--edges is for exact projections (--engine exact), which this is not";
+            return Err(args.program.question(message.to_owned()));
         }
-        match Checker::new(program, &subject.targets, args.program.options()) {
-            Ok(checker) => {
-                if let Err(stop) = answer.fill(args, program, &checker) {
-                    answer.verdict = Word::Unknown;
-                    answer.reason = Some(because(stop));
+        let mut size = None;
+        if by_diagrams {
+            let options = CheckOptions { search: args.program.search(), limits: subject.budget.limits() };
+            match Checker::new(program, &subject.task.checks, options) {
+                Ok(checker) => {
+                    if let Err(stop) = report.fill(args, subject, &checker) {
+                        report.verdict = Word::Unknown;
+                        report.reason = Some(stop.why().to_owned());
+                    }
+                    if report.verdict == Word::Safe {
+                        report.reason = subject.nothing_to_check();
+                    }
+                    let (bits, rules) = checker.size();
+                    size = Some(Size { bits, rules, diagram_nodes: checker.diagram_nodes() });
                 }
-                if answer.verdict == Word::Safe {
-                    answer.reason = subject.nothing_to_check();
-                }
-                answer.stats = Stats::of(subject, size_of(&checker));
+                Err(error) => report.reason = Some(Why::NotTaken(error).words(program)),
             }
-            Err(error) => answer.reason = Some(unsupported(program, &error)),
+        } else {
+            report.fill_by_runs(args, subject);
         }
-        Ok(answer)
+        report.stats = Stats::of(subject, size);
+        Ok(report)
     }
 
     fn fill(
         &mut self,
         args: &ProjectArgs,
-        program: &Program,
+        subject: &Subject,
         checker: &Checker<'_>,
     ) -> Result<(), StopReason> {
-        (self.verdict, self.reason) = Word::of(checker.verdict());
+        let program = &subject.task.program;
+        self.verdict = match checker.verdict() {
+            Decision::Safe => Word::Safe,
+            Decision::Unsafe => Word::Unsafe,
+            Decision::Unknown(stop) => return Err(stop),
+        };
         let detail = if args.stores || args.edges { Detail::Stores } else { Detail::Locations };
         let projection = checker.projection(detail)?;
         let inside: BTreeSet<u32> = projection.nodes().filter_map(|node| program.line(node)).collect();
@@ -204,36 +214,33 @@ impl Answer {
                     break;
                 }
             }
-            let trace = run.as_ref().map(|run| steps(program, &run.trace)).unwrap_or_default();
+            let trace = run.as_ref().map(|run| steps(&subject.task, run)).unwrap_or_default();
             self.through = Some(Through { line, exists: run.is_some(), trace, reason: None, replay: None });
         }
         Ok(())
     }
-}
 
-/// The time for the projection of a C program if no limit is given.
-const MOST_TIME: Duration = Duration::from_secs(30);
-
-impl Answer {
-    /// The answer about a C program: lines of its first file.
-    fn fill_c(&mut self, args: &ProjectArgs, subject: &Subject) {
-        let live = LiveLine::new();
-        let trusted = trusted(&args.program, subject, wherefore_check::Engine::Auto, move |cycle| {
-            live.show_path(cycle)
-        });
-        (self.verdict, self.reason) = (trusted.verdict, trusted.reason.clone());
-        let effort = EffortArgs::least();
-        let seen = seen(&args.program, &effort, subject, Duration::ZERO);
-        let time = args.program.left(subject).map_or(MOST_TIME, |left| left.mul_f64(0.9));
-        let (projection, stores) = match (trusted.verdict, trusted.decided.failure) {
+    /// Lines of the first file, by runs and refinement.
+    fn fill_by_runs(&mut self, args: &ProjectArgs, subject: &Subject) {
+        let question = Question { extent: Extent::FirstFailure, ..args.program.usual_question() };
+        let answer = subject.answer(&question);
+        self.verdict = Word::of(&answer);
+        self.reason = match answer.decision() {
+            Overall::Unknown(why) => Some(why.words(&subject.task.program)),
+            Overall::Safe => subject.nothing_to_check(),
+            Overall::Unsafe(_) => None,
+        };
+        let seen = seen(&EffortArgs::least(), subject, Duration::ZERO);
+        let time = subject.budget.left().map_or(MOST_TIME, |left| left.mul_f64(0.9));
+        let (projection, stores) = match (self.verdict, answer.verdicts.iter().find_map(Verdict::run)) {
             (Word::Unknown, _) | (Word::Unsafe, None) => return,
             (Word::Safe, _) => (seen.nothing_fails(), BTreeMap::new()),
-            (Word::Unsafe, Some(failure)) => {
+            (Word::Unsafe, Some(run)) => {
                 if let Some(line) = args.through {
                     return self.pass(args, subject, line, time);
                 }
                 let wanted = if args.stores { Conditions::Wanted } else { Conditions::Unwanted };
-                let lines = seen.lines(failure, time, wanted);
+                let lines = seen.lines(run.clone(), time, wanted);
                 self.reason = lines.incomplete.clone();
                 (seen.projection(&lines), seen.stores(&lines))
             }
@@ -260,34 +267,41 @@ impl Answer {
 
     /// A failing run through a line, or that there is none.
     fn pass(&mut self, args: &ProjectArgs, subject: &Subject, line: u32, time: Duration) {
-        let program = &subject.program;
+        let (task, program) = (&subject.task, &subject.task.program);
         let here = |node: &Node| {
             program.location(*node).span.file.0 == 0
                 && program.line(*node) == Some(line)
                 && node.procedure != program.entry
         };
         let nodes: Vec<Node> = program.nodes().filter(here).collect();
-        let limits = Limits { time: Some(time), ..args.program.options().limits };
+        let budget = subject.budget.within(time);
         let mut passing = Through { line, exists: false, trace: Vec::new(), reason: None, replay: None };
-        match wherefore_check::through(program, &subject.targets, &nodes, &limits) {
-            wherefore_check::Through::Run(failure) => {
-                let slice = super::run::sliced(program, &failure.path);
+        let why = match wherefore_check::through(program, &task.checks, &nodes, &budget) {
+            wherefore_check::Through::Run(run) => {
+                let replay = wherefore_check::replay(task, &run, &args.program.c.replaying(), &subject.budget);
                 passing.exists = true;
-                passing.trace = c_steps(program, &failure.trace, slice.as_ref());
-                passing.replay = subject
-                    .rest
-                    .as_ref()
-                    .and_then(|rest| replay(&args.program, subject, rest, &failure))
-                    .map(Replayed::from);
-            }
-            wherefore_check::Through::None { reason } => passing.reason = Some(reason),
-            wherefore_check::Through::Unknown(stop) => {
-                self.verdict = Word::Unknown;
-                self.reason = Some(format!("no failing run was found through line {line}: {}", stop.why()));
+                passing.trace = steps(task, &run);
+                passing.replay = replay.as_ref().map(Replayed::of);
+                self.through = Some(passing);
                 return;
             }
-        }
-        self.through = Some(passing);
+            wherefore_check::Through::None { reason } => {
+                // That no run passes is a proof, and proofs can be doubted.
+                let engines = args.program.usual_question().engines(task);
+                let doubt = wherefore_check::doubts(task, &engines, (&subject.session, &budget));
+                match doubt {
+                    None => {
+                        passing.reason = Some(reason);
+                        self.through = Some(passing);
+                        return;
+                    }
+                    Some(why) => why,
+                }
+            }
+            wherefore_check::Through::Unknown(why) => why,
+        };
+        self.verdict = Word::Unknown;
+        self.reason = Some(format!("no failing run was found through line {line}: {}", why.words(program)));
     }
 }
 

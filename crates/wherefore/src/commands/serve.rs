@@ -7,13 +7,13 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use clap::Args;
-use wherefore_check::{Failure, Through, through};
+use wherefore_check::{FailingRun, Through, through};
 use wherefore_program::Node;
-use wherefore_pushdown::Limits;
 use wherefore_report::html::answer;
 use wherefore_report::{PageOptions, Question, page};
 
-use super::explain::{EffortArgs, Explained, replayed, seen};
+use super::explain::{EffortArgs, explained, replayed, seen};
+use super::report::Word;
 use super::{ProgramArgs, Subject};
 use crate::exit::{CliError, Exit, print};
 
@@ -42,7 +42,8 @@ pub fn run(args: &ServeArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let listener = listener.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let subject = args.program.load_without_guard()?;
-    let explained = Explained::find(&args.program, &args.effort, &subject);
+    let verdicts = subject.answer(&args.program.usual_question());
+    let explanation = explained(&args.program, &args.effort, &subject, &verdicts);
     let text =
         format!("http://localhost:{}/ shows {}; Ctrl-C ends it\n", address.port(), args.program.name());
     print(out, &text, Exit::Negative)?;
@@ -54,18 +55,18 @@ pub fn run(args: &ServeArgs, out: &mut impl Write) -> Result<Exit, CliError> {
             Ok(failure) => (Some(args.shown(&subject, &failure)), None),
             Err(reason) => (None, Some(reason)),
         };
-        answer(&explained.explanation, run.as_ref(), reason.as_deref())
+        answer(&explanation, run.as_ref(), reason.as_deref())
     };
-    let page = page(&explained.explanation, &PageOptions { live: true });
+    let page = page(&explanation, &PageOptions { live: true });
     let stop = crate::limits::interruption();
     wherefore_report::serve(listener, &page, &reply, &stop).map_err(failed)?;
-    Ok(explained.word.exit())
+    Ok(Word::of(&verdicts).exit())
 }
 
 impl ServeArgs {
     /// A failing run through a line, or why there is none.
-    fn failing_run(&self, subject: &Subject, question: Question) -> Result<Failure, String> {
-        let program = &subject.program;
+    fn failing_run(&self, subject: &Subject, question: Question) -> Result<FailingRun, String> {
+        let program = &subject.task.program;
         let here = |node: &Node| {
             let span = program.location(*node).span;
             span.file.0 as usize == question.file && program.line(*node) == Some(question.line)
@@ -74,16 +75,16 @@ impl ServeArgs {
         if nodes.is_empty() {
             return Err("there is no statement on this line".to_owned());
         }
-        let limits = Limits { time: Some(self.patience), ..self.program.options().limits };
-        match through(program, &subject.targets, &nodes, &limits) {
+        let budget = subject.budget.within(self.patience);
+        match through(program, &subject.task.checks, &nodes, &budget) {
             Through::Run(failure) => Ok(failure),
             Through::None { reason } => Err(format!("no failing run passes here: {reason}")),
-            Through::Unknown(stop) => Err(format!("not known, because {}", stop.why())),
+            Through::Unknown(why) => Err(format!("not known, because {}", why.words(program))),
         }
     }
 
-    fn shown(&self, subject: &Subject, failure: &Failure) -> wherefore_explain::model::Run {
-        let mut run = seen(&self.program, &self.effort, subject, Duration::ZERO).run(failure);
+    fn shown(&self, subject: &Subject, failure: &FailingRun) -> wherefore_explain::model::Run {
+        let mut run = seen(&self.effort, subject, Duration::ZERO).run(failure);
         run.replay = replayed(&self.program, subject, failure);
         run
     }

@@ -1,0 +1,102 @@
+//! The front door: one question about a task, and the answer that users read.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use wherefore_program::Task;
+
+use crate::bounded::BoundedChecking;
+use crate::budget::Budget;
+use crate::cegar::DiagramRefinement;
+use crate::confirm::{Replaying, confirm};
+use crate::engine::{Engine, Session};
+use crate::exact::{Exact, Search};
+use crate::interpolants::Heuristic;
+use crate::portfolio::{Extent, portfolio};
+use crate::reached::mark_reached;
+use crate::smt_cegar::SolverRefinement;
+use crate::verdict::{Answer, Verdict};
+
+/// How a task is decided.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// Which engines are asked.
+    pub engine: EngineChoice,
+    /// Which interpolants become predicates, in refinement with decision diagrams.
+    pub heuristic: Option<Heuristic>,
+    /// From which end exact checking searches.
+    pub search: Search,
+    /// Which checks are decided.
+    pub extent: Extent,
+    /// Whether failing runs are replayed by the compiled program.
+    pub replaying: Replaying,
+}
+
+/// Which engines are asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// Those that suit the program, side by side.
+    #[default]
+    Auto,
+    /// Decision diagrams over all of the data.
+    Exact,
+    /// Abstraction refinement: with decision diagrams if the data are finite and small, else with a
+    /// solver.
+    Refinement,
+    /// All runs with a bounded number of iterations of each loop.
+    Bounded,
+}
+
+/// The question whether runs come to a check may take this much longer than the verdict did.
+const REACHED_TIME: Duration = Duration::from_millis(500);
+
+impl Question {
+    /// The engines that are asked about a task: this follows from the program, not from its language.
+    pub fn engines(&self, task: &Task) -> Vec<Arc<dyn Engine>> {
+        let by_diagrams = task.program.has_small_data();
+        let exact = || Arc::new(Exact { search: self.search });
+        let diagrams = || Arc::new(DiagramRefinement { heuristic: self.heuristic });
+        let solver = || Arc::new(SolverRefinement::default());
+        match (self.engine, by_diagrams) {
+            (EngineChoice::Exact, _) => vec![exact()],
+            (EngineChoice::Bounded, _) => vec![Arc::new(BoundedChecking)],
+            (EngineChoice::Auto, true) => vec![exact(), diagrams()],
+            (EngineChoice::Auto, false) => vec![Arc::new(BoundedChecking), solver()],
+            (EngineChoice::Refinement, true) => {
+                let heuristic = self.heuristic.or(Some(Heuristic::default()));
+                vec![Arc::new(DiagramRefinement { heuristic })]
+            }
+            (EngineChoice::Refinement, false) => vec![solver()],
+        }
+    }
+}
+
+/// Decides the checks of a task. This is what the command `check` prints: failing runs have been
+/// replayed, proofs checked, and what speaks against a verdict has made it *unknown*.
+///
+/// ```
+/// use wherefore_check::{Budget, Overall, Question, Session, answer};
+/// use wherefore_frontend::{Language, parse};
+///
+/// let text = "void main() begin decl x; assert(x | !x); end";
+/// let task = parse(Language::Boolean, "tiny.bp", text, None).unwrap();
+/// let answer = answer(&task, &Question::default(), &Session::default(), &Budget::default());
+/// assert!(matches!(answer.decision(), Overall::Safe));
+/// ```
+pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budget) -> Answer {
+    let begin = Instant::now();
+    let engines = question.engines(task);
+    let found = portfolio(task, &engines, question.extent, session, budget);
+    let taken = begin.elapsed();
+    let mut answer = confirm(found, task, &engines, &question.replaying, (session, budget), taken);
+    if question.extent == Extent::EveryCheck && answer.verdicts.iter().any(|verdict| verdict.proof().is_some()) {
+        let engines = Question { engine: EngineChoice::Auto, ..question.clone() }.engines(task);
+        let budget = budget.within(taken.min(REACHED_TIME) + REACHED_TIME);
+        mark_reached(&mut answer, task, &engines, &Session::default(), &budget);
+    }
+    debug_assert!(answer.verdicts.iter().all(|verdict| match verdict {
+        Verdict::Unsafe(run) => run.target < task.checks.len(),
+        _ => true,
+    }));
+    answer
+}

@@ -1,0 +1,182 @@
+//! From what engines say to what users read: verdicts count only if nothing speaks against them.
+//!
+//! A failing run of a compiled language counts only if the compiled program does not contradict it. A
+//! proof counts only if nothing was observed that is not modelled ([`Task::doubts`]), if no index can
+//! be outside of its array, and if its check by other code does not refute it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wherefore_program::{Compilation, ErrorSite, TargetChoice, Task};
+
+use crate::budget::Budget;
+use crate::engine::{Engine, Session};
+use crate::harness::{self, Replay};
+use crate::portfolio::{Extent, portfolio};
+use crate::prover::Prover;
+use crate::unrolled_proof::{self, Opinion};
+use crate::verdict::{Answer, Evidence, FailingRun, Overall, Proof, ProofCheck, ProofKind, Verdict, Why};
+
+/// Whether failing runs are replayed by the compiled program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Replaying {
+    /// They are.
+    #[default]
+    On,
+    /// They are, and the C file that feeds the inputs is kept here.
+    Keep(PathBuf),
+    /// They are not.
+    Off,
+}
+
+/// The time limit of a compiled program, and how much must be left to compile it.
+const MOST_TIME: Duration = Duration::from_secs(5);
+const LEAST_TIME: Duration = Duration::from_millis(1500);
+
+/// A second look at a proof gets as long as finding it took, and this.
+const SECOND_LOOK: Duration = Duration::from_secs(2);
+
+/// Questions the verdicts of engines, and retracts those that do not stand. `taken` is the time it
+/// took to find them.
+pub fn confirm(
+    mut answer: Answer,
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    replaying: &Replaying,
+    (session, budget): (&Session, &Budget),
+    taken: Duration,
+) -> Answer {
+    for verdict in &mut answer.verdicts {
+        if let Verdict::Unsafe(run) = verdict {
+            let outcome = replay(task, run, replaying, budget);
+            match contradiction(task, run, outcome.as_ref()) {
+                Some(why) => *verdict = Verdict::Unknown(why),
+                None => run.replay = outcome,
+            }
+        }
+    }
+    let look = budget.within(taken + SECOND_LOOK);
+    if answer.verdicts.iter().any(|verdict| verdict.proof().is_some()) {
+        if let Some(why) = doubts(task, engines, (session, &look)) {
+            for verdict in answer.verdicts.iter_mut().filter(|verdict| verdict.proof().is_some()) {
+                *verdict = Verdict::Unknown(why.clone());
+            }
+        }
+        check_unrollings(&mut answer, task, session, if session.prover == Prover::Embedded { &look } else { budget });
+    }
+    if !answer.verdicts.iter().any(Verdict::is_definite) {
+        answer.facts.by = None;
+    }
+    answer
+}
+
+/// What the compiled program does with the inputs of a run; none if it is not asked.
+pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Budget) -> Option<Replay> {
+    let site = task.checks.get(run.target)?;
+    let keep = match replaying {
+        Replaying::Off => return None,
+        Replaying::On => None,
+        Replaying::Keep(file) => Some(file),
+    };
+    let recipe = match &task.compilation {
+        Compilation::NoCompiler => return None,
+        Compilation::Pointless(why) => return Some(Replay::NotReplayed { why: why.clone() }),
+        Compilation::Compiled(recipe) => recipe,
+    };
+    let left = budget.left();
+    if left.is_some_and(|left| left < LEAST_TIME) {
+        return Some(Replay::NotReplayed { why: "no time is left".to_owned() });
+    }
+    let time = left.map_or(MOST_TIME, |left| MOST_TIME.min(left - LEAST_TIME / 2));
+    let replayed = harness::replay(task, recipe, run, site, time);
+    Some(match keep.map_or(Ok(()), |file| std::fs::write(file, replayed.harness)) {
+        Ok(()) => replayed.outcome,
+        Err(error) => Replay::NotReplayed { why: format!("the harness cannot be kept: {error}") },
+    })
+}
+
+/// Why a failing run does not count after its replay, if it does not.
+fn contradiction(task: &Task, run: &FailingRun, outcome: Option<&Replay>) -> Option<Why> {
+    match outcome? {
+        Replay::Confirmed { .. } => None,
+        Replay::NotConfirmed { why } => Some(Why::NotConfirmed(why.clone())),
+        // Where C leaves a value open (floats, shifts that are too wide), a run that was not seen may not
+        // exist.
+        Replay::NotReplayed { why } => {
+            let open = run.path.iter().find(|edge| task.program.edge(**edge).operation.has_choice())?;
+            task.is_c().then(|| Why::ValueLeftOpen { at: task.program.edge(*open).span, why: why.clone() })
+        }
+    }
+}
+
+/// What speaks against all proofs about a program.
+pub fn doubts(
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    (session, budget): (&Session, &Budget),
+) -> Option<Why> {
+    if !task.doubts.is_empty() {
+        let doubts = task.doubts.iter().map(|doubt| doubt.words(&task.program));
+        return Some(Why::Doubts(doubts.collect()));
+    }
+    // In other languages, a step with such an index does not exist.
+    if !task.is_c() || task.checks_bounds {
+        return None;
+    }
+    let checked = (*task.program).clone().with_bounds_checks();
+    let is_new = |site: &ErrorSite| {
+        let before = task.program.procedure(site.node.procedure).locations.len();
+        site.node.location.0 as usize >= before
+    };
+    let sites = checked.targets(&TargetChoice::Default).unwrap_or_default();
+    let sites: Vec<ErrorSite> = sites.into_iter().filter(is_new).collect();
+    if sites.is_empty() {
+        return None;
+    }
+    let bounds = Task { program: Arc::new(checked), checks: sites, ..task.clone() };
+    let answer = portfolio(&bounds, engines, Extent::FirstFailure, session, budget);
+    match answer.decision() {
+        Overall::Unsafe(run) => {
+            let site = &bounds.checks[run.target];
+            Some(Why::OutOfBounds(bounds.program.location(site.node).span))
+        }
+        Overall::Safe | Overall::Unknown(_) => None,
+    }
+}
+
+/// Has proofs by unrolling checked by code that shares nothing with the engine.
+fn check_unrollings(answer: &mut Answer, task: &Task, session: &Session, budget: &Budget) {
+    let mut seen: Vec<(Arc<Evidence>, Verdict)> = Vec::new();
+    for at in 0..answer.verdicts.len() {
+        let Verdict::Safe(proof) = &answer.verdicts[at] else { continue };
+        let ProofKind::Unrolling(bound) = proof.evidence.kind else { continue };
+        let known = seen.iter().find(|(evidence, _)| Arc::ptr_eq(evidence, &proof.evidence));
+        if let Some((_, verdict)) = known {
+            answer.verdicts[at] = verdict.clone();
+            continue;
+        }
+        // One proof is about all checks that have it.
+        let evidence = proof.evidence.clone();
+        let same = |verdict: &&Verdict| {
+            verdict.proof().is_some_and(|proof| Arc::ptr_eq(&proof.evidence, &evidence))
+        };
+        let checks = answer.verdicts.iter().zip(&task.checks).filter(|(verdict, _)| same(verdict));
+        let checks: Vec<ErrorSite> = checks.map(|(_, site)| site.clone()).collect();
+        let verdict = match unrolled_proof::check(&task.program, &checks, bound, &session.prover, budget) {
+            Opinion::Accepted => accepted(proof, ProofCheck::Accepted(session.prover.command_line())),
+            Opinion::Refuted(why) => Verdict::Unknown(Why::Refuted(why)),
+            Opinion::Undecided(why) => match session.prover.command_line() {
+                Some(solver) => Verdict::Unknown(Why::NotAccepted { solver, why }),
+                None => accepted(proof, ProofCheck::Undecided(why)),
+            },
+        };
+        seen.push((evidence, verdict.clone()));
+        answer.verdicts[at] = verdict;
+    }
+}
+
+fn accepted(proof: &Proof, checked: ProofCheck) -> Verdict {
+    let evidence = Arc::new(Evidence { checked, ..(*proof.evidence).clone() });
+    Verdict::Safe(Proof { evidence, reached: proof.reached.clone() })
+}

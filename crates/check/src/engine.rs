@@ -1,0 +1,125 @@
+//! The interface of engines, and what they share while a question is being decided.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wherefore_program::{Program, Task};
+
+use crate::budget::Budget;
+use crate::prover::Prover;
+use crate::verdict::{Answer, CheckError, EngineName};
+
+/// A way to decide tasks.
+///
+/// # Laws
+/// - A verdict that is not *unknown* is right, and carries its evidence.
+/// - `decide` has a verdict for each check of the task, in their order.
+/// - A failing run may leave the verdicts on other checks open ([`Why::NotAsked`]); it is asked again
+///   about those.
+/// - `takes` is the only place where a program is refused.
+///
+/// [`Why::NotAsked`]: crate::Why::NotAsked
+pub trait Engine: Send + Sync {
+    /// Its name.
+    fn name(&self) -> EngineName;
+
+    /// Whether it can decide questions about this program.
+    ///
+    /// # Errors
+    /// What it does not take.
+    fn takes(&self, task: &Task) -> Result<(), CheckError>;
+
+    /// Decides the checks of a task that it takes.
+    fn decide(&self, task: &Task, session: &Session, budget: &Budget) -> Answer;
+}
+
+/// What the engines share: who checks proofs, and who is told of progress.
+#[derive(Clone, Default)]
+pub struct Session {
+    /// The solver that checks proofs.
+    pub prover: Prover,
+    /// Is told how far engines are.
+    listener: Option<Arc<dyn Fn(&Progress) + Send + Sync>>,
+    so_far: Arc<SoFar>,
+}
+
+/// How far an engine is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Bounded checking: no run fails within this number of iterations of each loop.
+    Bound(usize),
+    /// Refinement has excluded a counterexample.
+    Iteration {
+        /// How many so far.
+        excluded: usize,
+        /// Predicates at all points.
+        predicates: usize,
+        /// Steps of the counterexample, in blocks.
+        steps: usize,
+    },
+    /// Refinement with decision diagrams has finished an iteration.
+    Cycle {
+        /// How many so far.
+        excluded: usize,
+        /// Predicates at all points.
+        predicates: usize,
+        /// Locations on some abstract failing run.
+        inside: usize,
+        /// All locations.
+        locations: usize,
+    },
+}
+
+/// What engines have told before they answer.
+#[derive(Default)]
+pub(crate) struct SoFar {
+    /// 0 if nothing is known.
+    bound: AtomicUsize,
+    excluded: AtomicUsize,
+}
+
+impl Session {
+    /// A session whose proofs are checked by a prover.
+    pub fn new(prover: Prover) -> Self {
+        Self { prover, ..Self::default() }
+    }
+
+    /// The same with a listener that is told of progress.
+    pub fn with_listener(mut self, listener: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+
+    /// A session for a new question: nothing is known of progress.
+    pub(crate) fn fresh(&self) -> Self {
+        Self { so_far: Arc::default(), ..self.clone() }
+    }
+
+    /// Tells of progress.
+    pub(crate) fn tell(&self, progress: &Progress) {
+        match progress {
+            Progress::Bound(bound) => self.so_far.bound.store(*bound, Ordering::Relaxed),
+            Progress::Iteration { excluded, .. } | Progress::Cycle { excluded, .. } => {
+                self.so_far.excluded.store(*excluded, Ordering::Relaxed);
+            }
+        }
+        if let Some(listener) = &self.listener {
+            listener(progress);
+        }
+    }
+
+    /// The bound within which no run fails, if one is known.
+    pub(crate) fn bound(&self) -> Option<usize> {
+        Some(self.so_far.bound.load(Ordering::Relaxed)).filter(|bound| *bound > 0)
+    }
+
+    /// How many counterexamples refinement has excluded.
+    pub(crate) fn excluded(&self) -> usize {
+        self.so_far.excluded.load(Ordering::Relaxed)
+    }
+}
+
+/// Refuses programs with threads.
+pub(crate) fn without_threads(program: &Program) -> Result<(), CheckError> {
+    program.uses_threads().map_or(Ok(()), |at| Err(CheckError::Threads { at }))
+}

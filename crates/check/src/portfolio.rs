@@ -1,0 +1,279 @@
+//! Several engines side by side, until every check is decided or the budget is spent.
+//!
+//! No engine is the best for all programs ([Kie05] §6.2 and §6.5; decision 0010), so those that suit
+//! a program run on threads of their own, and the first answer counts. A failing run decides one
+//! check: the engines are asked again about the others. Checks that are not decided together are
+//! asked about one by one.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use wherefore_program::Task;
+use wherefore_pushdown::StopReason;
+
+use crate::budget::Budget;
+use crate::engine::{Engine, Session};
+use crate::verdict::{Answer, Cause, EngineName, Facts, Stopped, Verdict, Why};
+use crate::watch::Watch;
+
+/// Which checks are decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// All of them, as far as the budget goes.
+    #[default]
+    EveryCheck,
+    /// The search ends with the first failing run.
+    FirstFailure,
+}
+
+/// Engines start one after the other with this delay: many small programs are decided by then.
+const HEAD_START: Duration = Duration::from_millis(1);
+
+/// If another engine finds a failing run first, exact checking gets at least this long to find a
+/// shortest one, and the verdicts on all other checks.
+const LEAST_GRACE: Duration = Duration::from_millis(50);
+
+/// Without a time limit, open checks are asked about together for this long before they are asked
+/// about one by one; then for twice as long.
+const FIRST_SLICE: Duration = Duration::from_secs(30);
+
+/// Without a time limit, the search for further failures gets ten times the time of the first one,
+/// and at least this long.
+const LEAST_REST: Duration = Duration::from_secs(10);
+
+/// Decides the checks of a task with the engines that take it.
+pub fn portfolio(
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    extent: Extent,
+    session: &Session,
+    budget: &Budget,
+) -> Answer {
+    let count = task.checks.len();
+    let mut suitable: Vec<Arc<dyn Engine>> = Vec::new();
+    let mut refusal = None;
+    for engine in engines {
+        match engine.takes(task) {
+            Ok(()) => suitable.push(engine.clone()),
+            Err(error) => refusal = refusal.or(Some(error)),
+        }
+    }
+    if let (true, Some(error)) = (suitable.is_empty(), refusal) {
+        return Answer::uniform(count, &Verdict::Unknown(Why::NotTaken(error)));
+    }
+    let mut search = Search {
+        task,
+        engines: &suitable,
+        session,
+        budget: budget.clone(),
+        begin: Instant::now(),
+        verdicts: vec![Verdict::Unknown(Why::NotAsked); count],
+        open: (0..count).collect(),
+        facts: Facts::default(),
+    };
+    search.run(extent);
+    Answer { verdicts: search.verdicts, facts: search.facts }
+}
+
+/// The search for verdicts on all checks.
+struct Search<'a> {
+    task: &'a Task,
+    engines: &'a [Arc<dyn Engine>],
+    session: &'a Session,
+    budget: Budget,
+    begin: Instant,
+    verdicts: Vec<Verdict>,
+    /// The checks that are not decided.
+    open: Vec<usize>,
+    facts: Facts,
+}
+
+impl Search<'_> {
+    fn run(&mut self, extent: Extent) {
+        let mut slice = FIRST_SLICE;
+        while !self.open.is_empty() {
+            let before = self.open.len();
+            self.together(extent, slice);
+            let has_failed = self.verdicts.iter().any(|verdict| verdict.run().is_some());
+            if extent == Extent::FirstFailure || self.open.len() <= 1 && before <= 1 {
+                return;
+            }
+            if has_failed && self.budget.deadline.is_none() {
+                self.budget = self.budget.within((self.begin.elapsed() * 10).max(LEAST_REST));
+            }
+            self.one_by_one(slice);
+            if self.budget.stopped().is_some() {
+                return;
+            }
+            let has_time = self.budget.deadline.is_none() && self.open.iter().any(|at| self.is_late(*at));
+            if self.open.len() == before && !has_time {
+                return;
+            }
+            slice = slice.saturating_mul(2);
+        }
+    }
+
+    /// Asks about all open checks at once, again after each failing run.
+    fn together(&mut self, extent: Extent, slice: Duration) {
+        loop {
+            let budget = match (extent, self.open.len(), self.budget.deadline) {
+                (Extent::FirstFailure, ..) | (_, 0 | 1, _) => self.budget.clone(),
+                (_, _, Some(_)) => self.budget.share(2),
+                (_, _, None) => self.budget.within(slice),
+            };
+            let asked = self.open.clone();
+            let before = asked.len();
+            self.ask(&asked, &budget);
+            let has_failed = self.verdicts.iter().any(|verdict| verdict.run().is_some());
+            if self.open.is_empty()
+                || self.open.len() == before
+                || extent == Extent::FirstFailure && has_failed
+            {
+                return;
+            }
+            if self.budget.deadline.is_none() {
+                self.budget = self.budget.within((self.begin.elapsed() * 10).max(LEAST_REST));
+            }
+        }
+    }
+
+    fn one_by_one(&mut self, slice: Duration) {
+        let mut left = self.open.clone();
+        while let Some(check) = left.pop() {
+            if self.budget.stopped().is_some() {
+                return;
+            }
+            let parts = u32::try_from(left.len() + 1).unwrap_or(u32::MAX);
+            let budget = match self.budget.deadline {
+                Some(_) => self.budget.share(parts),
+                None => self.budget.within(slice),
+            };
+            self.ask(&[check], &budget);
+        }
+    }
+
+    /// Asks the engines about some checks, and notes what they decide.
+    fn ask(&mut self, checks: &[usize], budget: &Budget) {
+        let asked = checks.iter().map(|at| self.task.checks[*at].clone()).collect();
+        let answer = race(&self.task.with_checks(asked), self.engines, self.session, budget);
+        let is_definite = answer.verdicts.iter().any(Verdict::is_definite);
+        for (at, verdict) in checks.iter().zip(answer.verdicts) {
+            self.verdicts[*at] = match verdict {
+                Verdict::Unsafe(mut run) => {
+                    run.target = *at;
+                    Verdict::Unsafe(run)
+                }
+                other => other,
+            };
+        }
+        self.open.retain(|at| !self.verdicts[*at].is_definite());
+        // The first engine that decides something is the one that is named.
+        if self.facts.by.is_none() {
+            self.facts = answer.facts;
+            if !is_definite {
+                self.facts.by = None;
+            }
+        }
+    }
+
+    /// Whether a check is open because time was over.
+    fn is_late(&self, check: usize) -> bool {
+        match &self.verdicts[check] {
+            Verdict::Unknown(Why::Limit(StopReason::Time)) => true,
+            Verdict::Unknown(Why::Undecided(list)) => {
+                list.iter().any(|stopped| stopped.cause == Cause::Limit(StopReason::Time))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Asks engines side by side. The losers are asked to stop, but not waited for: a single operation
+/// can take long, and their threads end with the process at the latest.
+fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Budget) -> Answer {
+    let begin = Instant::now();
+    let session = session.fresh();
+    let mut watch = Watch::new(budget);
+    let budget = budget.cancelled_by(&watch.cancel);
+    let (send, receive) = mpsc::channel::<(EngineName, Answer)>();
+    for (i, engine) in engines.iter().enumerate() {
+        let (send, engine, session) = (send.clone(), engine.clone(), session.clone());
+        let (task, budget) = (task.clone(), budget.clone());
+        std::thread::spawn(move || {
+            if i > 0 {
+                std::thread::sleep(HEAD_START);
+            }
+            let _ = send.send((engine.name(), engine.decide(&task, &session, &budget)));
+        });
+    }
+    drop(send);
+    let is_definite = |answer: &Answer| answer.verdicts.iter().any(Verdict::is_definite);
+    let mut answers: Vec<(EngineName, Answer)> = Vec::new();
+    while let Some((name, answer)) = watch.next(&receive) {
+        let is_done = is_definite(&answer);
+        answers.push((name, answer));
+        if is_done {
+            break;
+        }
+    }
+    if let Some((name, answer)) = answers.last().filter(|(_, answer)| is_definite(answer)) {
+        let exact_runs = engines.iter().any(|engine| engine.name() == EngineName::Exact);
+        let has_failed = answer.verdicts.iter().any(|verdict| verdict.run().is_some());
+        if *name != EngineName::Exact && exact_runs && has_failed {
+            let grace = begin.elapsed().mul_f64(0.4).max(LEAST_GRACE);
+            if let Some(better) = receive.recv_timeout(grace).ok().filter(|(_, answer)| is_definite(answer)) {
+                answers.push(better);
+            }
+        }
+    }
+    watch.cancel.store(true, Ordering::Relaxed);
+    match answers.pop() {
+        Some((_, answer)) if is_definite(&answer) => answer,
+        last => {
+            answers.extend(last);
+            undecided(task, engines, answers, &watch, &session)
+        }
+    }
+}
+
+/// The answer if no engine has decided anything: how far each of them came.
+fn undecided(
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    answers: Vec<(EngineName, Answer)>,
+    watch: &Watch,
+    session: &Session,
+) -> Answer {
+    let late = engines.iter().map(|engine| engine.name());
+    let late = late.filter(|name| answers.iter().all(|(other, _)| other != name));
+    let mut stopped: Vec<Stopped> = Vec::new();
+    let mut limit = None;
+    for engine in late {
+        // Without a limit, its thread has ended without an answer.
+        let cause = watch.stopped().map_or(Cause::Failed, Cause::Limit);
+        let bound = session.bound().filter(|_| engine == EngineName::Bounded);
+        stopped.push(Stopped { engine, cause, bound, excluded: session.excluded() });
+    }
+    let mut facts = Facts::default();
+    for (_, answer) in answers {
+        facts.bound = facts.bound.max(answer.facts.bound);
+        facts.refinement = answer.facts.refinement.or(facts.refinement);
+        facts.size = answer.facts.size.or(facts.size);
+        match answer.verdicts.into_iter().next() {
+            Some(Verdict::Unknown(Why::Undecided(list))) => stopped.extend(list),
+            Some(Verdict::Unknown(why)) => limit = limit.or(Some(why)),
+            _ => {}
+        }
+    }
+    facts.bound = facts.bound.max(stopped.iter().filter_map(|one| one.bound).max());
+    let why = match (watch.stopped(), limit) {
+        (Some(stop @ StopReason::Memory), _) => Why::Limit(stop),
+        (_, Some(why)) if stopped.iter().all(|one| one.engine != EngineName::Bounded) => why,
+        _ => {
+            stopped.sort_by_key(|one| one.engine != EngineName::Bounded);
+            Why::Undecided(stopped)
+        }
+    };
+    Answer { verdicts: vec![Verdict::Unknown(why); task.checks.len()], facts }
+}

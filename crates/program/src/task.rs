@@ -1,0 +1,171 @@
+//! What is asked of a program, and what an answer about it rests on.
+//!
+//! A front end makes a [`Task`] from files; engines decide it, and nothing that an answer needs is
+//! dropped on the way: the checks, the inputs, the assumptions, and how the program is compiled.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::program::{EdgeRef, Program};
+use crate::source::Span;
+use crate::targets::{ErrorSite, TargetChoice};
+use crate::types::Scalar;
+
+/// A program, the checks asked about, and what an answer rests on.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The program.
+    pub program: Arc<Program>,
+    /// The checks, in the order of the program. Each gets a verdict of its own.
+    pub checks: Vec<ErrorSite>,
+    /// Whether indices outside of their arrays are among the checks.
+    pub checks_bounds: bool,
+    /// The language of the program.
+    pub language: Language,
+    /// The steps that bring values from outside, ordered by procedure and edge.
+    pub inputs: Vec<Input>,
+    /// Facts that are taken for granted.
+    pub assumptions: Vec<Assumption>,
+    /// Facts under which no proof holds, although the program is read: each says what must not
+    /// matter.
+    pub doubts: Vec<Assumption>,
+    /// How the program is compiled, so that failing runs can be replayed.
+    pub compilation: Compilation,
+}
+
+/// The languages that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Language {
+    /// Boolean programs, `.bp`.
+    Boolean,
+    /// Remopla, `.rem`.
+    Remopla,
+    /// C, `.c`, or `.i` if it is preprocessed.
+    C,
+    /// Cimple, `.cimple`: a small C with free choices.
+    Cimple,
+}
+
+/// A step that brings a value from outside: a havoc of one target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The step.
+    pub edge: EdgeRef,
+    /// The function that is called: `__VERIFIER_nondet_int`, or one without a body.
+    pub function: String,
+    /// The type of the value.
+    pub ty: Scalar,
+    /// Whether C reads the value as signed.
+    pub signed: bool,
+    /// Whether the value is a pointer.
+    pub pointer: bool,
+    /// Whether the value is one scalar of a structure that is returned.
+    pub part: bool,
+}
+
+/// A fact that is taken for granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// The fact, in words.
+    pub text: String,
+    /// The first place that needs it.
+    pub span: Option<Span>,
+}
+
+/// Whether the program can be compiled, to replay its failing runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Compilation {
+    /// Its language has no compiler: the interpreter replays its runs.
+    #[default]
+    NoCompiler,
+    /// A compiled program would not fail where this one does, for this reason.
+    Pointless(String),
+    /// It is compiled like this.
+    Compiled(Recipe),
+}
+
+/// How a C program is compiled and told to fail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recipe {
+    /// The files that were translated.
+    pub files: Vec<PathBuf>,
+    /// Options of the preprocessor.
+    pub preprocessor: Vec<String>,
+    /// 64, or 32.
+    pub pointer_bits: u32,
+    /// The function where runs start.
+    pub entry: String,
+    /// What counts as an error.
+    pub errors: Errors,
+    /// Objects that are declared but not defined.
+    pub undefined: Vec<String>,
+}
+
+/// What counts as an error in a compiled program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Calls of these functions.
+    pub functions: Vec<String>,
+    /// These labels.
+    pub labels: Vec<String>,
+    /// Whether failed assertions count.
+    pub assertions: bool,
+}
+
+impl Task {
+    /// A task about a program without inputs and assumptions: its default checks.
+    pub fn new(program: Program, checks: Vec<ErrorSite>, language: Language) -> Self {
+        Self {
+            program: Arc::new(program),
+            checks,
+            checks_bounds: false,
+            language,
+            inputs: Vec::new(),
+            assumptions: Vec::new(),
+            doubts: Vec::new(),
+            compilation: Compilation::NoCompiler,
+        }
+    }
+
+    /// The same with indices outside of their arrays as further checks. Compiled programs do not
+    /// notice those.
+    pub fn with_bounds_checks(mut self) -> Self {
+        let program = (*self.program).clone().with_bounds_checks();
+        self.checks = program.targets(&TargetChoice::Default).unwrap_or_default();
+        self.program = Arc::new(program);
+        self.checks_bounds = true;
+        if self.is_c() {
+            let why = "compiled programs do not notice an index outside of its array";
+            self.compilation = Compilation::Pointless(why.to_owned());
+        }
+        self
+    }
+
+    /// The same program with other checks.
+    pub fn with_checks(&self, checks: Vec<ErrorSite>) -> Self {
+        Self { checks, ..self.clone() }
+    }
+
+    /// Whether the program is C or Cimple.
+    pub fn is_c(&self) -> bool {
+        matches!(self.language, Language::C | Language::Cimple)
+    }
+
+    /// The assumptions with their places, in words.
+    pub fn assumptions_in_words(&self) -> Vec<String> {
+        self.assumptions.iter().map(|assumption| assumption.words(&self.program)).collect()
+    }
+}
+
+impl Assumption {
+    /// The fact with its place, in words.
+    pub fn words(&self, program: &Program) -> String {
+        match self.span {
+            Some(span) => {
+                format!("{}:{}: {}", program.source(span).name(), program.position(span).line, self.text)
+            }
+            None => self.text.clone(),
+        }
+    }
+}

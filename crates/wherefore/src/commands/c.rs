@@ -1,0 +1,180 @@
+//! How C programs are read, and what is asked of them.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use wherefore_check::{NoProver, Prover, Replaying};
+use wherefore_frontend::c::{self, DataModel, Mentions, Options};
+use wherefore_program::Task;
+
+use super::property;
+use crate::exit::CliError;
+
+/// How C is read.
+#[derive(Args)]
+pub struct CArgs {
+    /// How wide the types of C are.
+    #[arg(long, value_enum, value_name = "MODEL", help_heading = "C")]
+    data_model: Option<Model>,
+
+    /// What is an error, as an SV-COMP property file (.prp).
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    property: Option<PathBuf>,
+
+    /// Count calls of this function as errors, and nothing else; can be given several times.
+    #[arg(long, value_name = "NAME", help_heading = "C")]
+    error_function: Vec<String>,
+
+    /// Count this label as an error, and nothing else; can be given several times.
+    #[arg(long, value_name = "NAME", help_heading = "C", conflicts_with = "error_function")]
+    error_label: Vec<String>,
+
+    /// Count failed assertions as errors, and nothing else.
+    #[arg(long, help_heading = "C", conflicts_with = "error_function")]
+    assertions: bool,
+
+    /// Let malloc and the like return NULL.
+    #[arg(long, help_heading = "C")]
+    malloc_may_fail: bool,
+
+    /// Define a macro for the preprocessor.
+    #[arg(short = 'D', value_name = "MACRO", help_heading = "C")]
+    define: Vec<String>,
+
+    /// Let this solver check proofs instead of the embedded one: `z3`, or the command line of any that reads SMT-LIB 2. What it does
+    /// not accept is no proof.
+    #[arg(long, value_name = "COMMAND", help_heading = "C")]
+    solver: Option<String>,
+
+    /// Do not run the compiled program with the inputs of a failing run.
+    #[arg(long, help_heading = "C")]
+    no_replay: bool,
+
+    /// Keep the C file that feeds the inputs of a failing run to the compiled program.
+    #[arg(long, value_name = "FILE", help_heading = "C", conflicts_with = "no_replay")]
+    harness: Option<PathBuf>,
+
+    /// Search a folder for header files.
+    #[arg(short = 'I', value_name = "FOLDER", help_heading = "C")]
+    include: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Model {
+    /// 64-bit pointers and longs.
+    Lp64,
+    /// 32-bit pointers and longs.
+    Ilp32,
+}
+
+/// How a C program was read.
+pub struct CSubject {
+    /// What its text speaks of.
+    pub mentions: Mentions,
+    /// The files that were read.
+    pub files: Vec<PathBuf>,
+    /// The options they were read with.
+    pub options: Options,
+}
+
+impl CSubject {
+    /// Whether some of it is Cimple, which no compiler knows.
+    pub fn is_cimple(&self) -> bool {
+        self.files.iter().any(|file| c::is_cimple(file))
+    }
+
+    /// Why no check was asked about.
+    pub fn nothing_to_check(&self) -> String {
+        let why = if self.mentions.includes(&self.options.property) {
+            "what would be an error is in no function that is used"
+        } else {
+            "no assertion, no error function, no error label"
+        };
+        format!("nothing to check: {why}")
+    }
+}
+
+impl CArgs {
+    /// The first option for C that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let options = [
+            (self.data_model.is_some(), "--data-model"),
+            (self.property.is_some(), "--property"),
+            (!self.error_function.is_empty(), "--error-function"),
+            (!self.error_label.is_empty(), "--error-label"),
+            (self.assertions, "--assertions"),
+            (self.malloc_may_fail, "--malloc-may-fail"),
+            (!self.define.is_empty(), "-D"),
+            (self.solver.is_some(), "--solver"),
+            (self.no_replay, "--no-replay"),
+            (self.harness.is_some(), "--harness"),
+            (!self.include.is_empty(), "-I"),
+        ];
+        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    /// Who checks proofs.
+    pub fn prover(&self) -> Result<Prover, NoProver> {
+        self.solver.as_deref().map_or(Ok(Prover::default()), Prover::command)
+    }
+
+    /// Whether failing runs are replayed.
+    pub fn replaying(&self) -> Replaying {
+        match &self.harness {
+            _ if self.no_replay => Replaying::Off,
+            Some(file) => Replaying::Keep(file.clone()),
+            None => Replaying::On,
+        }
+    }
+
+    /// Whether a file is C or Cimple, or a task about C.
+    pub fn applies_to(file: &Path) -> bool {
+        c::is_c(file) || c::is_cimple(file) || file.extension().is_some_and(|extension| extension == "yml")
+    }
+
+    /// Reads C files, or a task.
+    pub fn load(&self, files: &[PathBuf], entry: Option<&str>) -> Result<(Task, CSubject), CliError> {
+        let (mut options, files) = match files {
+            [task] if !c::is_c(task) && !c::is_cimple(task) => {
+                let task = c::read_task(task)?;
+                (task.options, task.files)
+            }
+            files => (Options::default(), files.to_vec()),
+        };
+        if let Some(file) = &self.property {
+            let name = file.display().to_string();
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| CliError::File { file: name.clone(), error })?;
+            options = c::read_property(&name, &text, &options)?;
+        }
+        if !self.error_function.is_empty() {
+            options.property = c::Property::Calls(self.error_function.clone());
+        }
+        if !self.error_label.is_empty() {
+            options.property = c::Property::Labels(self.error_label.clone());
+        }
+        if self.assertions {
+            options.property = c::Property::Assertions;
+        }
+        match self.data_model {
+            Some(Model::Lp64) => options.data_model = DataModel::Lp64,
+            Some(Model::Ilp32) => options.data_model = DataModel::Ilp32,
+            None => {}
+        }
+        if let Some(entry) = entry {
+            options.entry = entry.to_owned();
+        }
+        options.malloc_may_fail |= self.malloc_may_fail;
+        options.preprocessor.extend(self.define.iter().map(|text| format!("-D{text}")));
+        options.preprocessor.extend(self.include.iter().map(|folder| format!("-I{}", folder.display())));
+        let translation = c::translate(&files, &options)?;
+        let mentions = translation.mentions.clone();
+        let task = translation.into_task(&files, &options);
+        Ok((task, CSubject { mentions, files, options }))
+    }
+
+    /// What must not happen, in words.
+    pub fn asked(subject: &CSubject) -> String {
+        property::words(&subject.options.property)
+    }
+}

@@ -1,0 +1,177 @@
+//! `wherefore check FILE`: can the program fail?
+
+use std::io::Write;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use wherefore_check::cegar::{Cegar, CegarOptions, Drawing};
+use wherefore_check::exact::{CheckOptions, Checker};
+use wherefore_check::interpolants::Heuristic;
+use wherefore_check::{Answer, EngineChoice, Extent, Question, Why};
+
+use super::explain::{EffortArgs, explained, screen};
+use super::report::{CheckReport, Parts, Word};
+use super::{ProgramArgs, SearchArg, Subject, text};
+use crate::exit::{CliError, Exit, print};
+
+/// Tell whether a program can fail, with a verdict for each check and a failing run.
+#[derive(Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    program: ProgramArgs,
+
+    /// How to decide.
+    #[arg(long, value_enum, default_value = "auto")]
+    engine: Engine,
+
+    /// Which interpolants become predicates, in refinement with decision diagrams [default: assume-skip+conciliated].
+    #[arg(long, value_name = "NAME", value_parser = heuristic_parser())]
+    heuristic: Option<Heuristic>,
+
+    /// Stop at the first failing run, and leave other checks undecided.
+    #[arg(long)]
+    first_failure: bool,
+
+    /// Show the invariants of a proof by refinement, line by line. They have been checked.
+    #[arg(long)]
+    invariants: bool,
+
+    /// Show all steps of the failing run, not only those that matter.
+    #[arg(long, help_heading = "C")]
+    all_steps: bool,
+
+    /// Show what refinement tracks at each location.
+    #[arg(long)]
+    explain_abstraction: bool,
+
+    /// Do not say where and why a C program fails; `wherefore explain` says more.
+    #[arg(long, help_heading = "C")]
+    no_explain: bool,
+
+    /// Print a stage of the work instead of an answer.
+    #[arg(long, value_enum, value_name = "STAGE")]
+    dump: Option<Dump>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Those that suit the program, side by side; the first verdict counts.
+    Auto,
+    /// Decision diagrams over all of the data; not for programs with memory.
+    Exact,
+    /// Abstraction refinement by interpolants.
+    Cegar,
+    /// All runs with a bounded number of iterations of each loop.
+    Bounded,
+}
+
+fn heuristic_parser() -> impl TypedValueParser<Value = Heuristic> {
+    PossibleValuesParser::new(Heuristic::ALL.map(Heuristic::name))
+        .map(|name| name.parse().expect("only the names of heuristics are possible"))
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Dump {
+    /// The control-flow automata, as a graph in the DOT language.
+    Cfa,
+    /// The control-flow automata, as text.
+    Listing,
+    /// The rules of the pushdown system.
+    Pds,
+    /// The saturated automaton, as a graph in the DOT language.
+    Automaton,
+    /// The spurious counterexamples of each iteration of refinement with their interpolants, as graphs in the DOT language.
+    Dag,
+}
+
+/// Reads, decides, prints.
+pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<Exit, CliError> {
+    let subject = args.program.load()?;
+    if let Some(dump) = args.dump {
+        return args.dump(&subject, dump, out);
+    }
+    let question = args.question(&subject)?;
+    let answer = subject.answer(&question);
+    let parts = Parts { predicates: args.explain_abstraction, invariants: args.invariants };
+    let report = CheckReport::of(&subject, &answer, parts);
+    let text = match args.program.json {
+        true => text::json(&report),
+        false => text::check(&report, &args.program.name(), &args.style(&subject, &answer)),
+    };
+    print(out, &text, report.verdict.exit())
+}
+
+impl CheckArgs {
+    /// The question that is asked; options that do not apply to the program are refused.
+    fn question(&self, subject: &Subject) -> Result<Question, CliError> {
+        let wants_refinement = self.heuristic.is_some() || self.explain_abstraction || self.invariants;
+        let backwards = self.program.search == SearchArg::Backwards;
+        let engine = match self.engine {
+            Engine::Auto if wants_refinement => EngineChoice::Refinement,
+            Engine::Auto if backwards => EngineChoice::Exact,
+            Engine::Auto => EngineChoice::Auto,
+            Engine::Exact => EngineChoice::Exact,
+            Engine::Cegar => EngineChoice::Refinement,
+            Engine::Bounded => EngineChoice::Bounded,
+        };
+        let refused = |what: &str| Err(self.program.question(what.to_owned()));
+        if wants_refinement && engine != EngineChoice::Refinement {
+            return refused("--heuristic, --invariants and --explain-abstraction are for refinement (--engine cegar)");
+        }
+        if backwards && engine != EngineChoice::Exact {
+            return refused("--search backwards is for exact checking (--engine exact)");
+        }
+        if self.heuristic.is_some() && !subject.task.program.has_small_data() {
+            return refused("--heuristic is for refinement with decision diagrams: the data of this program are too large for them");
+        }
+        if self.invariants && subject.task.program.has_small_data() {
+            return refused("--invariants is for refinement with a solver: the data of this program are small, and all reachable values are computed");
+        }
+        let extent = if self.first_failure { Extent::FirstFailure } else { Extent::EveryCheck };
+        Ok(Question { engine, heuristic: self.heuristic, extent, ..self.program.usual_question() })
+    }
+
+    fn style(&self, subject: &Subject, answer: &Answer) -> text::CheckStyle {
+        let explanation = (!self.no_explain && subject.task.is_c() && Word::of(answer) == Word::Unsafe)
+            .then(|| explained(&self.program, &EffortArgs::little(), subject, answer))
+            .map(|explanation| wherefore_report::short(&explanation, &screen()));
+        text::CheckStyle { all_steps: self.all_steps, explanation }
+    }
+
+    fn dump(&self, subject: &Subject, dump: Dump, out: &mut impl Write) -> Result<Exit, CliError> {
+        let (program, checks) = (&subject.task.program, &subject.task.checks);
+        let limits = subject.budget.limits();
+        let refused =
+            |error: wherefore_check::CheckError| self.program.question(Why::NotTaken(error).words(program));
+        let checker = || {
+            let options = CheckOptions { search: self.program.search(), limits: limits.clone() };
+            Checker::new(program, checks, options).map_err(refused)
+        };
+        let shown = match dump {
+            Dump::Cfa => Ok(program.dot()),
+            Dump::Listing => Ok(program.listing()),
+            Dump::Pds => Ok(checker()?.show_system()),
+            Dump::Automaton => checker()?.show_automaton(),
+            Dump::Dag => {
+                let options = CegarOptions {
+                    heuristic: self.heuristic.unwrap_or_default(),
+                    limits: limits.clone(),
+                    drawing: Drawing::Spurious,
+                    ..CegarOptions::default()
+                };
+                let mut cegar = Cegar::new(program, checks, options).map_err(refused)?;
+                match cegar.run(&mut |_| {}).decision {
+                    wherefore_check::Decision::Unknown(stop) => Err(stop),
+                    _ => Ok(cegar.pictures().concat()),
+                }
+            }
+        };
+        match shown {
+            Ok(text) => print(out, &text, Exit::Negative),
+            Err(stop) => {
+                let text = format!("{}: unknown, because {}\n", self.program.name(), stop.why());
+                print(out, &text, Exit::Unknown)
+            }
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! `wherefore explain FILE`: where and why does the program fail?
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use clap::Args;
+use wherefore_check::{Answer, Overall, ProofKind, Verdict};
+use wherefore_explain::model::{self, Explanation};
+use wherefore_explain::{Conditions, stats};
+use wherefore_frontend::c::{DataModel, Property};
+use wherefore_report::{PageOptions, Task, TerminalOptions};
+
+use super::c::CSubject;
+use super::report::{Replayed, Word, check_word};
+use super::{ProgramArgs, Subject, text};
+use crate::exit::{CliError, Exit, print};
+
+/// Say where and why a program fails: lines, statements, circumstances, the likely fault, and how to reproduce it.
+#[derive(Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub program: ProgramArgs,
+
+    #[command(flatten)]
+    pub effort: EffortArgs,
+
+    /// Write a page to look around in: one HTML file that needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Write SARIF 2.1.0, for code-scanning services and editors.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+
+    /// Write an SV-COMP witness (format 2.0) of the verdict on a C program.
+    #[arg(long, value_name = "FILE")]
+    witness: Option<PathBuf>,
+
+    /// Write the call graph and the control-flow automata with the projection, in the DOT language.
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+}
+
+/// How much is done for an explanation.
+#[derive(Args)]
+pub struct EffortArgs {
+    /// Look for reasons this long [default: as long as the verdict took, and at least one second].
+    #[arg(long, value_name = "SECONDS", value_parser = crate::limits::seconds)]
+    effort: Option<Duration>,
+
+    /// Show only assumptions on these inputs, by name.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    inputs: Vec<String>,
+}
+
+/// The least time for reasons.
+const LEAST_EFFORT: Duration = Duration::from_secs(1);
+
+/// Reads, decides, explains, prints, writes.
+pub fn run(args: &ExplainArgs, out: &mut impl Write) -> Result<Exit, CliError> {
+    let subject = args.program.load()?;
+    let answer = subject.answer(&args.program.usual_question());
+    let explanation = explained(&args.program, &args.effort, &subject, &answer);
+    args.write_files(&subject, &explanation)?;
+    let text = match args.program.json {
+        true => text::json(&wherefore_report::json(&explanation)),
+        false => wherefore_report::terminal(&explanation, &screen()),
+    };
+    print(out, &text, Word::of(&answer).exit())
+}
+
+/// What the standard output is like.
+pub fn screen() -> TerminalOptions {
+    let is_terminal = std::io::stdout().is_terminal();
+    let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let measured = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let width = columns.or(measured.filter(|_| is_terminal)).unwrap_or(80).clamp(40, 160);
+    TerminalOptions { width, colour: is_terminal && std::env::var_os("NO_COLOR").is_none() }
+}
+
+impl ExplainArgs {
+    fn write_files(&self, subject: &Subject, explanation: &Explanation) -> Result<(), CliError> {
+        if let Some(file) = &self.html {
+            write(file, &wherefore_report::page(explanation, &PageOptions { live: false }))?;
+        }
+        if let Some(file) = &self.sarif {
+            write(file, &text::json(&wherefore_report::sarif(explanation)))?;
+        }
+        if let Some(file) = &self.dot {
+            let [calls, automata] = [
+                wherefore_report::dot::call_graph(explanation),
+                wherefore_report::dot::automata(explanation),
+            ];
+            write(file, &format!("{calls}{automata}"))?;
+        }
+        if let Some(file) = &self.witness {
+            let question =
+                |message: &str| CliError::Question { file: self.program.name(), message: message.to_owned() };
+            let Some(c) = subject.c.as_ref().filter(|c| !c.is_cimple()) else {
+                return Err(question("witnesses are for C programs"));
+            };
+            match wherefore_report::witness(explanation, &task(c)) {
+                Some(text) => write(file, &text)?,
+                None => {
+                    eprintln!("{}: no witness is written, for the verdict is unknown", self.program.name())
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write(file: &Path, text: &str) -> Result<(), CliError> {
+    std::fs::write(file, text).map_err(|error| CliError::File { file: file.display().to_string(), error })
+}
+
+/// What a witness says of the task.
+fn task(c: &CSubject) -> Task {
+    let entry = &c.options.entry;
+    let what = match &c.options.property {
+        Property::Calls(names) => {
+            format!("G ! call({}())", names.first().map_or("reach_error", String::as_str))
+        }
+        Property::Labels(names) => format!("G ! label({})", names.first().map_or("ERROR", String::as_str)),
+        Property::All | Property::Assertions => "G ! call(reach_error())".to_owned(),
+    };
+    Task {
+        specification: format!("CHECK( init({entry}()), LTL({what}) )"),
+        data_model: match c.options.data_model {
+            DataModel::Lp64 => wherefore_report::DataModel::Lp64,
+            DataModel::Ilp32 => wherefore_report::DataModel::Ilp32,
+        },
+        creation_time: now(),
+        files: c.files.iter().map(|file| file.display().to_string()).collect(),
+        uuid: None,
+    }
+}
+
+/// The time of day as `2026-01-31T12:00:00Z`.
+fn now() -> String {
+    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years of 365.2425 days that begin in March: the leap day is the last of its year.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = (year + era * 400 + u64::from(month >= 10), (month + 2) % 12 + 1);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// Explains an answer.
+pub fn explained(
+    args: &ProgramArgs,
+    effort: &EffortArgs,
+    subject: &Subject,
+    answer: &Answer,
+) -> Explanation {
+    let taken = subject.begin.elapsed();
+    let seen = seen(effort, subject, taken);
+    let program = &subject.task.program;
+    let mut explanation = match answer.decision() {
+        Overall::Unsafe(run) => {
+            let begin = Instant::now();
+            let lines = match program.has_small_data() {
+                true => seen.exact_lines(run.clone(), seen.time / 2),
+                false => seen.lines(run.clone(), seen.time / 2, Conditions::Wanted),
+            };
+            let rest = seen.time.saturating_sub(begin.elapsed()).max(seen.time / 2);
+            let mut explanation =
+                wherefore_explain::Subject { time: rest, ..seen }.explain(run.clone(), lines);
+            if let (Some(first), Some(outcome)) = (explanation.runs.first_mut(), &run.replay) {
+                first.replay = Some(model_replay(&Replayed::of(outcome)));
+            }
+            explanation
+        }
+        Overall::Safe => {
+            let mut explanation = seen.without_failure();
+            explanation.verdict = model::Verdict::Safe;
+            explanation.projection = seen.nothing_fails();
+            explanation.reason = subject.nothing_to_check();
+            let proof = answer.verdicts.iter().find_map(Verdict::proof);
+            if let Some(ProofKind::Invariants(list)) = proof.map(|proof| &proof.evidence.kind) {
+                explanation.invariants = seen.invariants(list);
+            }
+            explanation
+        }
+        Overall::Unknown(why) => {
+            let mut explanation = seen.without_failure();
+            explanation.reason = Some(why.words(program));
+            explanation
+        }
+    };
+    if explanation.predicates.is_empty() {
+        let tracked = answer.facts.refinement.iter().flat_map(|refinement| &refinement.tracked);
+        explanation.predicates = self::seen(effort, subject, taken).at_lines(&tracked.cloned().collect::<Vec<_>>());
+    }
+    explanation.checks = checks(subject, answer);
+    explanation.assumptions = subject.task.assumptions_in_words();
+    explanation.file = args.name();
+    let incomplete = std::mem::take(&mut explanation.stats.incomplete);
+    explanation.stats = model::Stats {
+        runs: explanation.runs.len(),
+        check_seconds: taken.as_secs_f64(),
+        seconds: subject.begin.elapsed().as_secs_f64(),
+        incomplete,
+        ..stats(program, answer)
+    };
+    explanation.reproduce = reproduce(args, subject, &explanation);
+    explanation
+}
+
+/// Each check with its verdict, for reports.
+fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
+    let program = &subject.task.program;
+    let of = |(site, verdict): (&wherefore_program::ErrorSite, &Verdict)| {
+        let (word, reason) = check_word(program, verdict);
+        let place = wherefore_explain::place_of(program, site);
+        let verdict = match word {
+            super::report::CheckWord::Safe => model::CheckVerdict::Safe,
+            super::report::CheckWord::Unsafe => model::CheckVerdict::Unsafe,
+            super::report::CheckWord::Unknown => model::CheckVerdict::Unknown,
+            super::report::CheckWord::Unreachable => model::CheckVerdict::Unreachable,
+        };
+        model::Check { place, verdict, reason }
+    };
+    subject.task.checks.iter().zip(&answer.verdicts).map(of).collect()
+}
+
+/// The commands that find a failure again.
+fn reproduce(args: &ProgramArgs, subject: &Subject, explanation: &Explanation) -> model::Reproduce {
+    let given: Vec<String> = std::iter::once(&args.file).chain(&args.more).map(|file| quoted(file)).collect();
+    let command = format!("wherefore check {}", given.join(" "));
+    let is_failure = explanation.verdict == model::Verdict::Unsafe;
+    let is_compiled = subject.c.as_ref().is_some_and(|c| !c.is_cimple());
+    let harness = (is_compiled && is_failure).then(|| format!("{command} --harness failing-test.c"));
+    model::Reproduce { command, harness }
+}
+
+fn quoted(file: &Path) -> String {
+    let text = file.display().to_string();
+    let plain = text.chars().all(|c| c.is_alphanumeric() || "/._-+".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// The subject as explanations see it.
+pub fn seen<'a>(
+    effort: &EffortArgs,
+    subject: &'a Subject,
+    time: Duration,
+) -> wherefore_explain::Subject<'a> {
+    wherefore_explain::Subject {
+        task: &subject.task,
+        budget: subject.budget.clone(),
+        time: effort.time(subject, time),
+        only: effort.inputs.clone(),
+    }
+}
+
+impl EffortArgs {
+    /// How long to look for reasons, after so long for the verdict.
+    fn time(&self, subject: &Subject, taken: Duration) -> Duration {
+        let wanted = self.effort.unwrap_or_else(|| taken.max(LEAST_EFFORT));
+        subject.budget.left().map_or(wanted, |left| wanted.min(left.mul_f64(0.8)))
+    }
+
+    /// Enough for the few lines at the end of another answer.
+    pub fn little() -> Self {
+        Self { effort: Some(Duration::from_millis(600)), inputs: Vec::new() }
+    }
+
+    /// No more than is needed.
+    pub fn least() -> Self {
+        Self { effort: None, inputs: Vec::new() }
+    }
+}
+
+fn model_replay(replayed: &Replayed) -> model::Replay {
+    model::Replay { outcome: replayed.outcome.to_owned(), why: replayed.why.clone() }
+}
+
+/// What the compiled program does with a run that was found on demand.
+pub fn replayed(
+    args: &ProgramArgs,
+    subject: &Subject,
+    run: &wherefore_check::FailingRun,
+) -> Option<model::Replay> {
+    let outcome = wherefore_check::replay(&subject.task, run, &args.c.replaying(), &subject.budget)?;
+    Some(model_replay(&Replayed::of(&outcome)))
+}

@@ -1,0 +1,191 @@
+//! Questions to programs: `wherefore check`, `explain`, `project`, `slice` and `serve`.
+//!
+//! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C is
+//! read; `report.rs`: an answer as data for JSON; `text.rs`: answers in words.
+
+mod again;
+mod c;
+pub mod check;
+pub mod explain;
+mod progress;
+pub mod project;
+mod property;
+mod report;
+mod run;
+pub mod serve;
+pub mod slice;
+mod text;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use wherefore_check::exact::Search;
+use wherefore_check::{Answer, Budget, Question, Session, answer};
+use wherefore_frontend::load;
+use wherefore_program::{TargetChoice, Task};
+use wherefore_pushdown::StopReason;
+
+use crate::exit::CliError;
+use crate::limits::LimitArgs;
+use c::{CArgs, CSubject};
+use progress::LiveLine;
+
+/// What all questions to programs have in common.
+#[derive(Args)]
+pub struct ProgramArgs {
+    /// The program: C (.c, .i, or a task .yml), Cimple (.cimple), a Boolean program (.bp) or a Remopla file (.rem).
+    file: PathBuf,
+
+    /// Further files of a C program.
+    #[arg(value_name = "FILES")]
+    more: Vec<PathBuf>,
+
+    /// The procedure where execution starts, instead of `main` or what FILE names.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+
+    /// Ask about this label (or about the entry of this procedure) instead of all checks.
+    #[arg(long, value_name = "NAME")]
+    label: Option<String>,
+
+    /// Ask only about the checks on this line of FILE.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "label")]
+    line: Option<u32>,
+
+    /// From which end exact checking searches.
+    #[arg(long, value_enum, default_value = "forwards")]
+    search: SearchArg,
+
+    /// What else counts as an error.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    check: Option<ExtraCheck>,
+
+    /// Print the answer as JSON (docs/json.md).
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    #[command(flatten)]
+    c: CArgs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SearchArg {
+    /// From the start of the program.
+    Forwards,
+    /// From the errors.
+    Backwards,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum ExtraCheck {
+    /// Indices outside their arrays.
+    Bounds,
+}
+
+/// A task, with what a command needs to answer it.
+pub struct Subject {
+    /// The task.
+    pub task: Task,
+    /// How a C program was read.
+    pub c: Option<CSubject>,
+    /// What the command may spend.
+    pub budget: Budget,
+    /// What engines share.
+    pub session: Session,
+    /// When the command began.
+    pub begin: Instant,
+}
+
+impl Subject {
+    /// Why no check was asked about: no run fails then, whatever the program does.
+    fn nothing_to_check(&self) -> Option<String> {
+        if !self.task.checks.is_empty() {
+            return None;
+        }
+        Some(match &self.c {
+            Some(c) => c.nothing_to_check(),
+            None => "nothing to check: no assertion, no error label".to_owned(),
+        })
+    }
+
+    /// Decides its checks.
+    fn answer(&self, question: &Question) -> Answer {
+        answer(&self.task, question, &self.session, &self.budget)
+    }
+}
+
+impl ProgramArgs {
+    fn load(&self) -> Result<Subject, CliError> {
+        let reason = StopReason::Time.why();
+        self.limits.guard(if self.json {
+            format!("{}\n", serde_json::json!({ "verdict": "unknown", "reason": reason }))
+        } else {
+            format!("{}: unknown, because {reason}\n", self.name())
+        });
+        self.load_without_guard()
+    }
+
+    /// The same for a command that goes on when the time for the verdict is over.
+    fn load_without_guard(&self) -> Result<Subject, CliError> {
+        let begin = Instant::now();
+        let budget = Budget::from_limits(&self.limits.limits());
+        let prover = self.c.prover()?;
+        let is_c = CArgs::applies_to(&self.file);
+        if let (false, Some(option)) = (is_c, self.c.given()) {
+            return Err(self.question(format!("{option} is for C programs")));
+        }
+        let (mut task, c) = if is_c {
+            let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
+            let (task, c) = self.c.load(&files, self.entry.as_deref())?;
+            (task, Some(c))
+        } else {
+            if let Some(other) = self.more.first() {
+                return Err(self.question(format!("`{}` is one file too many", other.display())));
+            }
+            (load(&self.file, self.entry.as_deref())?, None)
+        };
+        if let Some(ExtraCheck::Bounds) = self.check {
+            task = task.with_bounds_checks();
+        }
+        if let Some(label) = &self.label {
+            let choice = TargetChoice::Label(label.clone());
+            task.checks = task.program.targets(&choice).map_err(|error| self.question(error.to_string()))?;
+        }
+        if let Some(line) = self.line {
+            let program = task.program.clone();
+            let here = |node| program.location(node).span.file.0 == 0 && program.line(node) == Some(line);
+            task.checks.retain(|site| here(site.node));
+            if task.checks.is_empty() {
+                return Err(self.question(format!("line {line} has no check")));
+            }
+        }
+        let live = LiveLine::new();
+        let session = Session::new(prover).with_listener(move |progress| live.show(progress));
+        Ok(Subject { task, c, budget, session, begin })
+    }
+
+    /// A question that cannot be asked of the program.
+    fn question(&self, message: String) -> CliError {
+        CliError::Question { file: self.name(), message }
+    }
+
+    fn name(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn search(&self) -> Search {
+        match self.search {
+            SearchArg::Forwards => Search::Forwards,
+            SearchArg::Backwards => Search::Backwards,
+        }
+    }
+
+    /// The usual question.
+    fn usual_question(&self) -> Question {
+        Question { search: self.search(), replaying: self.c.replaying(), ..Question::default() }
+    }
+}

@@ -1,0 +1,399 @@
+//! An answer as data: what `--json` prints, and what the text is made of.
+
+use serde::Serialize;
+use wherefore_check::harness::Replay;
+use wherefore_check::{
+    Answer, Evidence, FailingRun, Overall, PointKind, ProofCheck, ProofKind, Reached, Tracked, Verdict,
+};
+use wherefore_program::{ErrorKind, ErrorSite, Program, Task};
+
+use super::run::{RunStep, Slice, slice_of, steps};
+use super::{Subject, again, c};
+use crate::exit::Exit;
+
+/// The verdict on a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Word {
+    Safe,
+    Unsafe,
+    Unknown,
+}
+
+impl Word {
+    /// The verdict on all checks together.
+    pub fn of(answer: &Answer) -> Self {
+        match answer.decision() {
+            Overall::Safe => Self::Safe,
+            Overall::Unsafe(_) => Self::Unsafe,
+            Overall::Unknown(_) => Self::Unknown,
+        }
+    }
+
+    pub fn exit(self) -> Exit {
+        match self {
+            Self::Safe => Exit::Negative,
+            Self::Unsafe => Exit::Positive,
+            Self::Unknown => Exit::Unknown,
+        }
+    }
+}
+
+/// The verdict on one check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckWord {
+    Safe,
+    Unsafe,
+    Unknown,
+    /// It holds because no run comes there.
+    Unreachable,
+}
+
+/// The place of a check.
+#[derive(Clone, Debug, Serialize)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+    /// `assertion`, `label` or `procedure`.
+    pub kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+impl Place {
+    pub fn of(program: &Program, site: &ErrorSite) -> Self {
+        let span = program.location(site.node).span;
+        let (kind, label) = match &site.kind {
+            ErrorKind::Assertion => ("assertion", None),
+            ErrorKind::Label(name) => ("label", Some(name.clone())),
+            ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
+        };
+        Self { file: program.source(span).name().to_owned(), line: program.position(span).line, kind, label }
+    }
+
+    pub fn words(&self) -> String {
+        match &self.label {
+            None => format!("{}:{}: {}", self.file, self.line, self.kind),
+            Some(label) => format!("{}:{}: {} {label}", self.file, self.line, self.kind),
+        }
+    }
+}
+
+/// A check with its verdict.
+#[derive(Serialize)]
+pub struct Target {
+    #[serde(flatten)]
+    pub place: Place,
+    pub verdict: CheckWord,
+    /// Why it is unknown or unreachable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The failing run, if it is not the one that the answer shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<Run>,
+}
+
+/// A failing run.
+#[derive(Serialize)]
+pub struct Run {
+    pub trace: Vec<RunStep>,
+    pub shortest: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Slice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replayed>,
+}
+
+impl Run {
+    fn of(task: &Task, run: &FailingRun) -> Self {
+        let trace = steps(task, run);
+        let slice = slice_of(&trace);
+        Self { trace, shortest: run.is_shortest, slice, replay: run.replay.as_ref().map(Replayed::of) }
+    }
+}
+
+/// What came of a replay by the compiled program.
+#[derive(Clone, Serialize)]
+pub struct Replayed {
+    /// `confirmed`, `not-confirmed` or `not-replayed`.
+    pub outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Replayed {
+    pub fn of(replay: &Replay) -> Self {
+        match replay {
+            Replay::Confirmed { note } => Self { outcome: "confirmed", why: note.clone() },
+            Replay::NotConfirmed { why } => Self { outcome: "not-confirmed", why: Some(why.clone()) },
+            Replay::NotReplayed { why } => Self { outcome: "not-replayed", why: Some(why.clone()) },
+        }
+    }
+}
+
+/// Whether a proof was checked.
+#[derive(Clone, Serialize)]
+pub struct Proof {
+    pub checked: bool,
+    /// What was checked: `invariant` or `unrolling`.
+    pub how: &'static str,
+    /// The solver that was asked: `embedded`, or its command line.
+    pub solver: String,
+    /// Why it was not checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Proof {
+    fn of(evidence: &Evidence) -> Option<Self> {
+        let how = match evidence.kind {
+            ProofKind::Saturation => return None,
+            ProofKind::Invariants(_) => "invariant",
+            ProofKind::Unrolling(_) => "unrolling",
+        };
+        let embedded = || "embedded".to_owned();
+        Some(match &evidence.checked {
+            ProofCheck::NotApplicable => return None,
+            ProofCheck::Accepted(solver) => {
+                let solver = solver.clone().unwrap_or_else(embedded);
+                Self { checked: true, how, solver, why: None }
+            }
+            ProofCheck::Undecided(why) => {
+                Self { checked: false, how, solver: embedded(), why: Some(why.clone()) }
+            }
+        })
+    }
+
+    /// In a sentence.
+    pub fn words(&self) -> String {
+        let by = if self.solver == "embedded" { String::new() } else { format!(" by `{}`", self.solver) };
+        match (&self.why, self.how) {
+            (Some(why), _) => format!("the proof was not checked a second time: {why}"),
+            (None, "invariant") => format!("the proof was checked{by}: its invariants are inductive"),
+            (None, _) => format!("the proof was checked{by}: the program was unrolled a second time"),
+        }
+    }
+}
+
+/// What abstraction refinement did.
+#[derive(Serialize)]
+pub struct Refinement {
+    /// Which interpolants became predicates, where there is a choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heuristic: Option<&'static str>,
+    /// How many times the abstraction was refined.
+    pub cycles: usize,
+    /// Predicates at all points, and at the point that has most.
+    pub predicates: usize,
+    pub most_predicates: usize,
+    /// How many abstract rules were computed, over all iterations, where they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abstracted_rules: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<Formulas>>,
+}
+
+/// Formulas at a point.
+#[derive(Serialize)]
+pub struct Formulas {
+    pub line: u32,
+    pub procedure: String,
+    /// `before` a statement, during a `call`, or at the `exit` of the procedure.
+    pub place: &'static str,
+    pub predicates: Vec<String>,
+}
+
+impl Formulas {
+    fn of(program: &Program, tracked: &Tracked) -> Self {
+        let place = match tracked.point {
+            PointKind::Before => "before",
+            PointKind::Call => "call",
+            PointKind::Exit => "exit",
+        };
+        let procedure = program.procedure(tracked.node.procedure);
+        let line = match tracked.point {
+            PointKind::Exit => program.position(procedure.span).line,
+            _ => program.line(tracked.node).unwrap_or_default(),
+        };
+        Self { line, procedure: procedure.name.clone(), place, predicates: tracked.predicates.clone() }
+    }
+}
+
+/// Figures of a run.
+#[derive(Default, Serialize)]
+pub struct Stats {
+    pub locations: usize,
+    pub bits: usize,
+    pub rules: usize,
+    pub diagram_nodes: usize,
+    pub seconds: f64,
+}
+
+impl Stats {
+    pub fn of(subject: &Subject, size: Option<wherefore_check::Size>) -> Self {
+        let size = size.unwrap_or_default();
+        Self {
+            locations: subject.task.program.nodes().count(),
+            bits: size.bits,
+            rules: size.rules,
+            diagram_nodes: size.diagram_nodes,
+            seconds: subject.begin.elapsed().as_secs_f64(),
+        }
+    }
+}
+
+/// Which parts of an answer are wanted.
+#[derive(Clone, Copy, Default)]
+pub struct Parts {
+    /// The predicates of refinement.
+    pub predicates: bool,
+    /// The invariants of a proof.
+    pub invariants: bool,
+}
+
+/// The answer of `check`.
+#[derive(Serialize)]
+pub struct CheckReport {
+    pub verdict: Word,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The engine that decided: `exact`, `cegar` or `bounded`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<&'static str>,
+    /// What must not happen; only said of C programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<String>,
+    /// The command that gives this answer again; only said of C programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Where the run fails that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Place>,
+    /// Each check with its verdict.
+    pub targets: Vec<Target>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<RunStep>,
+    /// Whether no failing run has fewer steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shortest: Option<bool>,
+    /// How much of the run matters; only said of C programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Slice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refinement: Option<Refinement>,
+    /// No run fails within this number of iterations of each loop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<usize>,
+    /// Whether the proof was checked a second time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
+    /// What the compiled program does with the inputs of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<Replayed>,
+    /// The invariants of the proof, line by line, if they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub invariants: Vec<Formulas>,
+    /// What the answer rests on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    pub stats: Stats,
+}
+
+impl CheckReport {
+    /// An answer as data.
+    pub fn of(subject: &Subject, answer: &Answer, parts: Parts) -> Self {
+        let (task, program) = (&subject.task, &subject.task.program);
+        let verdict = Word::of(answer);
+        let shown = answer.verdicts.iter().find_map(Verdict::run);
+        let reason = match answer.decision() {
+            Overall::Unknown(why) => Some(why.words(program)),
+            Overall::Safe => subject.nothing_to_check(),
+            Overall::Unsafe(_) => None,
+        };
+        let is_shown = |run: &FailingRun| shown.is_some_and(|shown| shown.target == run.target);
+        let targets = task.checks.iter().zip(&answer.verdicts).map(|(site, verdict)| {
+            let (word, reason) = check_word(program, verdict);
+            let other = verdict.run().filter(|run| !is_shown(run)).map(|run| Run::of(task, run));
+            Target { place: Place::of(program, site), verdict: word, reason, run: other }
+        });
+        let targets: Vec<Target> = targets.collect();
+        let run = shown.map(|run| Run::of(task, run));
+        let evidence = answer.verdicts.iter().find_map(Verdict::proof).map(|proof| &proof.evidence);
+        let proved = evidence.filter(|_| verdict == Word::Safe);
+        let by = answer.facts.by.map(wherefore_check::EngineName::option);
+        let asked = subject.c.as_ref();
+        let (trace, shortest, slice, replay) = match run {
+            Some(run) => (run.trace, Some(run.shortest).filter(|_| !task.is_c()), run.slice, run.replay),
+            None => (Vec::new(), None, None, None),
+        };
+        Self {
+            verdict,
+            reason,
+            engine: by,
+            property: asked.map(c::CArgs::asked),
+            command: asked.map(|_| again::command(by)),
+            error: shown.map(|run| Place::of(program, &task.checks[run.target])),
+            targets,
+            trace,
+            shortest,
+            slice,
+            refinement: answer.facts.refinement.as_ref().map(|facts| refinement(program, facts, parts)),
+            bound: answer.facts.bound,
+            proof: proved.and_then(|evidence| Proof::of(evidence)),
+            replay,
+            invariants: proved.map(|evidence| invariants(program, evidence, parts)).unwrap_or_default(),
+            assumptions: task.assumptions_in_words(),
+            stats: Stats::of(subject, answer.facts.size),
+        }
+    }
+
+    /// How many checks have a verdict.
+    pub fn count(&self, word: CheckWord) -> usize {
+        self.targets.iter().filter(|target| target.verdict == word).count()
+    }
+}
+
+/// The verdict on a check, and why it is unknown or unreachable.
+pub fn check_word(program: &Program, verdict: &Verdict) -> (CheckWord, Option<String>) {
+    match verdict {
+        Verdict::Unsafe(_) => (CheckWord::Unsafe, None),
+        Verdict::Unknown(why) => (CheckWord::Unknown, Some(why.words(program))),
+        Verdict::Safe(proof) => match &proof.reached {
+            Reached::Yes | Reached::Unknown => (CheckWord::Safe, None),
+            Reached::No { beyond } => {
+                let line = beyond.and_then(|node| program.line(node));
+                let reason = match line {
+                    Some(line) => format!("no run comes here: none goes beyond line {line}"),
+                    None => "no run comes here".to_owned(),
+                };
+                (CheckWord::Unreachable, Some(reason))
+            }
+        },
+    }
+}
+
+fn refinement(program: &Program, facts: &wherefore_check::Refinement, parts: Parts) -> Refinement {
+    let points = || facts.tracked.iter().map(|tracked| Formulas::of(program, tracked)).collect();
+    Refinement {
+        heuristic: facts.heuristic.map(wherefore_check::interpolants::Heuristic::name),
+        cycles: facts.iterations,
+        predicates: facts.predicates,
+        most_predicates: facts.most_predicates,
+        abstracted_rules: facts.abstracted_rules,
+        points: parts.predicates.then(points),
+    }
+}
+
+/// The invariants of a proof; unreachable lines are omitted.
+fn invariants(program: &Program, evidence: &Evidence, parts: Parts) -> Vec<Formulas> {
+    let ProofKind::Invariants(list) = &evidence.kind else { return Vec::new() };
+    let told = list.iter().filter(|(_, formula)| parts.invariants && formula != "false");
+    let formulas = told.map(|(node, formula)| Formulas {
+        line: program.line(*node).unwrap_or_default(),
+        procedure: program.procedure(node.procedure).name.clone(),
+        place: "before",
+        predicates: vec![formula.clone()],
+    });
+    formulas.collect()
+}
