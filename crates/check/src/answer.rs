@@ -89,7 +89,9 @@ pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budg
     let found = portfolio(task, &engines, question.extent, session, budget);
     let taken = begin.elapsed();
     let mut answer = confirm(found, task, &engines, &question.replaying, (session, budget), taken);
-    if question.extent == Extent::EveryCheck && answer.verdicts.iter().any(|verdict| verdict.proof().is_some()) {
+    if question.extent == Extent::EveryCheck
+        && answer.verdicts.iter().any(|verdict| verdict.proof().is_some())
+    {
         let engines = Question { engine: EngineChoice::Auto, ..question.clone() }.engines(task);
         let budget = budget.within(taken.min(REACHED_TIME) + REACHED_TIME);
         mark_reached(&mut answer, task, &engines, &Session::default(), &budget);

@@ -63,7 +63,12 @@ pub fn confirm(
                 *verdict = Verdict::Unknown(why.clone());
             }
         }
-        check_unrollings(&mut answer, task, session, if session.prover == Prover::Embedded { &look } else { budget });
+        check_unrollings(
+            &mut answer,
+            task,
+            session,
+            if session.prover == Prover::Embedded { &look } else { budget },
+        );
     }
     if !answer.verdicts.iter().any(Verdict::is_definite) {
         answer.facts.by = None;
@@ -158,9 +163,8 @@ fn check_unrollings(answer: &mut Answer, task: &Task, session: &Session, budget:
         }
         // One proof is about all checks that have it.
         let evidence = proof.evidence.clone();
-        let same = |verdict: &&Verdict| {
-            verdict.proof().is_some_and(|proof| Arc::ptr_eq(&proof.evidence, &evidence))
-        };
+        let same =
+            |verdict: &&Verdict| verdict.proof().is_some_and(|proof| Arc::ptr_eq(&proof.evidence, &evidence));
         let checks = answer.verdicts.iter().zip(&task.checks).filter(|(verdict, _)| same(verdict));
         let checks: Vec<ErrorSite> = checks.map(|(_, site)| site.clone()).collect();
         let verdict = match unrolled_proof::check(&task.program, &checks, bound, &session.prover, budget) {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use wherefore_program::{
     Assignment, Edge, EdgeId, EdgeRef, ErrorSite, Expr, Language, Location, LocationId, LocationKind, Node,
-    Operation, Procedure, ProcedureId, Program, Scalar, State, Step, Target, Task, Trace, Type, Var, Variable,
+    Operation, Procedure, ProcedureId, Program, Scalar, State, Step, Target, Task, Trace, Type, Var,
+    Variable,
 };
 
 use crate::bounded::BoundedChecking;

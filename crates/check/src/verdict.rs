@@ -216,7 +216,8 @@ pub enum Why {
 impl Why {
     /// The reason in words, for "unknown, because …".
     pub fn words(&self, program: &Program) -> String {
-        let place = |span: &Span| format!("{}:{}", program.source(*span).name(), program.position(*span).line);
+        let place =
+            |span: &Span| format!("{}:{}", program.source(*span).name(), program.position(*span).line);
         match self {
             Self::Limit(stop) => stop.why().to_owned(),
             Self::NotTaken(error) => match error {
@@ -225,9 +226,7 @@ impl Why {
                 }
                 _ => error.to_string(),
             },
-            Self::Undecided(engines) => {
-                engines.iter().map(Stopped::words).collect::<Vec<_>>().join("; ")
-            }
+            Self::Undecided(engines) => engines.iter().map(Stopped::words).collect::<Vec<_>>().join("; "),
             Self::NotAsked => "another check fails first (--first-failure)".to_owned(),
             Self::NoRun(stop) => format!("it can fail, but no run can be shown: {}", stop.why()),
             Self::Doubts(doubts) => format!("it is safe only if {}", doubts.join("; and only if ")),

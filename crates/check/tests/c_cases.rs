@@ -10,22 +10,19 @@ mod random;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use wherefore_check::{Decided, Engine, Verdict, decide_unbounded};
+use wherefore_check::{Answer, Budget, EngineChoice, Extent, Overall, Question, Session, portfolio};
 use wherefore_frontend::c::{self, Options};
-use wherefore_program::TargetChoice;
-use wherefore_pushdown::Limits;
 
-fn decide(file: &Path, engine: Engine, seconds: u64) -> Decided {
-    let translation = c::translate(&[file.to_owned()], &Options::default())
-        .unwrap_or_else(|error| panic!("{}", error.render()));
-    let targets = translation.program.targets(&TargetChoice::Default).unwrap();
-    let limits = Limits { time: Some(Duration::from_secs(seconds)), ..Limits::default() };
-    decide_unbounded(&Arc::new(translation.program), &targets, engine, &limits, |_| {})
+fn decide(file: &Path, engine: EngineChoice, seconds: u64) -> Answer {
+    let task =
+        c::load(&[file.to_owned()], &Options::default()).unwrap_or_else(|error| panic!("{}", error.render()));
+    let engines = Question { engine, ..Question::default() }.engines(&task);
+    let budget = Budget::time(Duration::from_secs(seconds));
+    portfolio(&task, &engines, Extent::FirstFailure, &Session::default(), &budget)
 }
 
 /// Programs whose verdict is not found in time. They get less of it, and must not be answered wrongly.
@@ -47,11 +44,11 @@ fn verdicts_on_the_programs_of_the_documents() {
             let path = folder.join(file);
             let name = format!("{}/{file}", folder.file_name().unwrap().to_string_lossy());
             let gap = UNDECIDED.contains(&name.as_str());
-            let decided = decide(&path, Engine::Auto, if gap { 2 } else { 60 });
-            match (decided.verdict, verdict.as_str()) {
-                (Verdict::Safe, Some("safe")) | (Verdict::Unsafe, Some("unsafe")) => {}
-                (Verdict::Unknown(_), _) if gap => {}
-                (Verdict::Unknown(_), _) => undecided.push(name),
+            let decided = decide(&path, EngineChoice::Auto, if gap { 2 } else { 60 });
+            match (decided.decision(), verdict.as_str()) {
+                (Overall::Safe, Some("safe")) | (Overall::Unsafe(_), Some("unsafe")) => {}
+                (Overall::Unknown(_), _) if gap => {}
+                (Overall::Unknown(_), _) => undecided.push(name),
                 (found, expected) => panic!("{name}: {found:?} instead of {expected:?}"),
             }
             count += 1;
@@ -104,13 +101,15 @@ fn verdicts_on_random_programs_are_those_of_the_compiled_programs() {
     let result = runner.run(&random::program(), |text| {
         let file = folder.join("random.c");
         std::fs::write(&file, &text).unwrap();
-        let expected = if fails(&folder, "random.c") { Verdict::Unsafe } else { Verdict::Safe };
-        for engine in [Engine::Bounded, Engine::Refinement] {
+        let expected = fails(&folder, "random.c");
+        for engine in [EngineChoice::Bounded, EngineChoice::Refinement] {
             let decided = decide(&file, engine, 20);
-            if decided.is_definite() {
-                prop_assert_eq!(decided.verdict, expected, "{:?} on\n{}", engine, text);
-            } else {
-                prop_assert!(engine == Engine::Refinement, "bounded checking decides\n{}", text);
+            match decided.decision() {
+                Overall::Safe => prop_assert!(!expected, "{:?} on\n{}", engine, text),
+                Overall::Unsafe(_) => prop_assert!(expected, "{:?} on\n{}", engine, text),
+                Overall::Unknown(_) => {
+                    prop_assert!(engine == EngineChoice::Refinement, "bounded checking decides\n{}", text);
+                }
             }
         }
         Ok(())

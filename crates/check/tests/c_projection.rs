@@ -6,19 +6,28 @@ mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use wherefore_check::bounded::{Bounded, check};
 use wherefore_check::smt_cegar::{ProjectOptions, Projected, project};
-use wherefore_check::{Failure, Through, Verdict, project_unbounded, through};
+use wherefore_check::{Budget, Decision, FailingRun, Through, project_from, through};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{ErrorSite, Interpreter, Node, PathSlicer, Program, State, TargetChoice};
-use wherefore_pushdown::{Limits, StopReason};
+use wherefore_pushdown::StopReason;
 
-fn limits(seconds: u64) -> Limits {
-    Limits { time: Some(Duration::from_secs(seconds)), ..Limits::default() }
+fn budget(seconds: u64) -> Budget {
+    Budget::time(Duration::from_secs(seconds))
+}
+
+/// The projection by both engines: a run of bounded checking is the seed of refinement.
+fn project_by_both(program: &Program, targets: &[ErrorSite], seconds: u64) -> Projected {
+    let seeds = match check(program, targets, &budget(seconds).share(2), &|_| {}) {
+        Bounded::Unsafe(run) => vec![*run],
+        _ => Vec::new(),
+    };
+    project_from(program, targets, seeds, &budget(seconds), &mut |_| {})
 }
 
 fn translate(file: &Path) -> (Program, Vec<ErrorSite>) {
@@ -45,7 +54,7 @@ fn consistent(program: &Program, targets: &[ErrorSite], found: &Projected) {
 }
 
 /// The run is one of the program, and ends at its target.
-fn fails(program: &Program, targets: &[ErrorSite], run: &Failure) {
+fn fails(program: &Program, targets: &[ErrorSite], run: &FailingRun) {
     assert_eq!(run.trace.last().node(), Some(targets[run.target].node));
     assert_eq!(run.trace.steps.iter().map(|step| step.edge).collect::<Vec<_>>(), run.path);
     PathSlicer::new(program).slice(&run.path).unwrap();
@@ -69,7 +78,7 @@ fn projections_of_the_programs_of_the_documents() {
             }
             let name = folder.file_name().unwrap().to_string_lossy().into_owned();
             let (program, targets) = translate(&folder.join(yaml::text(fact, "input").unwrap()));
-            let found = project(&program, &targets, &ProjectOptions::default(), &limits(60), &mut |_| {});
+            let found = project(&program, &targets, &ProjectOptions::default(), &budget(60), &mut |_| {});
             consistent(&program, &targets, &found);
             let (inside, confirmed) =
                 (lines(&program, &found.inside), lines(&program, found.confirmed.keys()));
@@ -167,7 +176,7 @@ fn projections_of_random_programs_are_the_failing_runs() {
     let exact = std::cell::Cell::new((0, 0));
     run_random(150, |text, program, targets| {
         let expected = failing(program, targets);
-        let found = project(program, targets, &ProjectOptions::default(), &limits(3), &mut |_| {});
+        let found = project(program, targets, &ProjectOptions::default(), &budget(3), &mut |_| {});
         consistent(program, targets, &found);
         let confirmed: BTreeSet<Node> = found.confirmed.keys().copied().collect();
         prop_assert!(
@@ -183,7 +192,7 @@ fn projections_of_random_programs_are_the_failing_runs() {
             text
         );
         if found.is_exact() {
-            let verdict = if expected.is_empty() { Verdict::Safe } else { Verdict::Unsafe };
+            let verdict = if expected.is_empty() { Decision::Safe } else { Decision::Unsafe };
             prop_assert_eq!(found.verdict, verdict, "{}", text);
         }
         let (of, all) = exact.get();
@@ -197,7 +206,7 @@ fn projections_of_random_programs_are_the_failing_runs() {
 #[test]
 fn both_engines_together_are_exact_on_random_programs() {
     run_random(60, |text, program, targets| {
-        let found = project_unbounded(&Arc::new(program.clone()), targets, &limits(30), &mut |_| {});
+        let found = project_by_both(program, targets, 30);
         consistent(program, targets, &found);
         prop_assert!(found.is_exact(), "{:?} in\n{}", found.reason, text);
         prop_assert_eq!(&found.inside, &failing(program, targets), "{}", text);
@@ -237,16 +246,16 @@ int main(void) {
 #[test]
 fn what_lies_beyond_a_cut_is_inside() {
     let (program, targets) = read(DEEP);
-    let found = project(&program, &targets, &ProjectOptions::default(), &limits(20), &mut |_| {});
+    let found = project(&program, &targets, &ProjectOptions::default(), &budget(20), &mut |_| {});
     consistent(&program, &targets, &found);
     assert_eq!(found.reason, Some(StopReason::Steps));
     let inside = lines(&program, &found.inside);
     assert!([5, 6, 7, 8, 9, 15, 16, 18].iter().all(|line| inside.contains(line)), "{inside:?}");
     assert!(!inside.contains(&12) && !inside.contains(&17), "{inside:?}");
     // Bounded checking goes deeper: its run is a seed.
-    let found = project_unbounded(&Arc::new(program.clone()), &targets, &limits(4), &mut |_| {});
+    let found = project_by_both(&program, &targets, 4);
     consistent(&program, &targets, &found);
-    assert_eq!(found.verdict, Verdict::Unsafe);
+    assert_eq!(found.verdict, Decision::Unsafe);
     let confirmed = lines(&program, found.confirmed.keys());
     assert!([5, 6, 7, 8, 9, 15, 16, 18].iter().all(|line| confirmed.contains(line)), "{confirmed:?}");
 }
@@ -269,7 +278,7 @@ int main(void) {
 }
 ";
     let (program, targets) = read(text);
-    let found = project(&program, &targets, &ProjectOptions::default(), &limits(20), &mut |_| {});
+    let found = project(&program, &targets, &ProjectOptions::default(), &budget(20), &mut |_| {});
     consistent(&program, &targets, &found);
     assert!(found.is_exact() && found.is_checked);
     assert_eq!(lines(&program, &found.inside), BTreeSet::from([7, 8, 9, 10]));
@@ -294,7 +303,7 @@ int main(void) {
 }
 ";
     let (program, targets) = read(text);
-    let found = project(&program, &targets, &ProjectOptions::default(), &limits(20), &mut |_| {});
+    let found = project(&program, &targets, &ProjectOptions::default(), &budget(20), &mut |_| {});
     let at = |line: u32| -> Vec<String> {
         let here = found.stores.iter().filter(|(node, _)| program.line(**node) == Some(line));
         here.flat_map(|(_, stores)| stores.iter().map(|conditions| conditions.join(" && "))).collect()
@@ -327,12 +336,12 @@ int main(void) {
     let program = c::translate_text("case.c", text, &Options::default()).unwrap().program;
     let targets = program.targets(&TargetChoice::Label("helper".to_owned())).unwrap();
     assert_eq!(targets.len(), 1);
-    let found = project(&program, &targets, &ProjectOptions::default(), &limits(20), &mut |_| {});
+    let found = project(&program, &targets, &ProjectOptions::default(), &budget(20), &mut |_| {});
     assert!(found.is_exact());
     for line in [4, 5, 8, 9, 10, 11, 12] {
         let nodes: Vec<Node> = program.nodes().filter(|node| program.line(*node) == Some(line)).collect();
         let inside = nodes.iter().any(|node| found.inside.contains(node));
-        match through(&program, &targets, &nodes, &limits(20)) {
+        match through(&program, &targets, &nodes, &budget(20)) {
             Through::Run(run) => {
                 fails(&program, &targets, &run);
                 assert!(inside && [4, 8, 9, 10].contains(&line), "line {line}");
@@ -341,8 +350,8 @@ int main(void) {
             Through::Unknown(stop) => panic!("{stop:?} at line {line}"),
         }
     }
-    assert!(matches!(through(&program, &targets, &[], &limits(20)), Through::None { .. }));
-    assert!(matches!(through(&program, &[], &[targets[0].node], &limits(20)), Through::None { .. }));
+    assert!(matches!(through(&program, &targets, &[], &budget(20)), Through::None { .. }));
+    assert!(matches!(through(&program, &[], &[targets[0].node], &budget(20)), Through::None { .. }));
 }
 
 #[test]
@@ -355,7 +364,7 @@ fn runs_through_lines_of_random_programs() {
         }
         for (line, nodes) in on_line {
             let fails_here = nodes.iter().any(|node| expected.contains(node));
-            match through(program, targets, &nodes, &limits(20)) {
+            match through(program, targets, &nodes, &budget(20)) {
                 Through::Run(run) => {
                     fails(program, targets, &run);
                     let passes = run

@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use wherefore_check::Prover;
 use wherefore_check::smt_cegar::{Answer, Calls, Outcome, check};
+use wherefore_check::{Budget, Prover};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{Program, TargetChoice};
-use wherefore_pushdown::Limits;
 
 fn refine(name: &str, source: &str) -> (Program, Answer) {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.c"));
@@ -16,8 +15,8 @@ fn refine(name: &str, source: &str) -> (Program, Answer) {
     let translation =
         c::translate(&[file], &Options::default()).unwrap_or_else(|error| panic!("{}", error.render()));
     let targets = translation.program.targets(&TargetChoice::Default).unwrap();
-    let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
-    let answer = check(&translation.program, &targets, Calls::Auto, &limits, &Prover::default(), &mut |_| {});
+    let budget = Budget::time(Duration::from_secs(60));
+    let answer = check(&translation.program, &targets, Calls::Auto, &budget, &Prover::default(), &mut |_| {});
     (translation.program, answer)
 }
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use wherefore_check::exact::{CheckOptions, Checker, Detail, Verdict};
+use wherefore_check::exact::{CheckOptions, Checker, Decision, Detail};
 use wherefore_frontend::load;
-use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, explore};
+use wherefore_program::{Coverage, ExploreLimits, Outcome, Runs, TargetChoice, explore};
 use wherefore_pushdown::Limits;
 
 fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -31,7 +31,7 @@ fn compare(folder: &Path) -> usize {
     programs(folder, &mut found);
     let mut compared = 0;
     for path in found {
-        let program: Program = load(&path, None).unwrap_or_else(|error| panic!("{}", error.render()));
+        let program = load(&path, None).unwrap_or_else(|error| panic!("{}", error.render())).program;
         if program.uses_threads().is_some() {
             continue;
         }
@@ -45,8 +45,8 @@ fn compare(folder: &Path) -> usize {
         let name = path.display();
         let checker = Checker::new(&program, &targets, options()).expect("a program without threads");
         let expected = match oracle.outcome() {
-            Outcome::Reached => Verdict::Unsafe,
-            _ => Verdict::Safe,
+            Outcome::Reached => Decision::Unsafe,
+            _ => Decision::Safe,
         };
         assert_eq!(checker.verdict(), expected, "{name}");
         let projection = checker.projection(Detail::Stores).expect("no limit");
@@ -83,11 +83,12 @@ fn collected_programs_have_their_known_verdicts() {
             panic!("two columns: {line}")
         };
         let label = columns.next().filter(|label| !label.is_empty());
-        let program = load(folder.join(path), None).unwrap_or_else(|error| panic!("{}", error.render()));
+        let program =
+            load(folder.join(path), None).unwrap_or_else(|error| panic!("{}", error.render())).program;
         let choice = label.map_or(TargetChoice::Default, |label| TargetChoice::Label(label.to_owned()));
         let targets = program.targets(&choice).expect("known labels");
         let checker = Checker::new(&program, &targets, options()).expect("sequential programs");
-        let expected = if verdict == "safe" { Verdict::Safe } else { Verdict::Unsafe };
+        let expected = if verdict == "safe" { Decision::Safe } else { Decision::Unsafe };
         assert_eq!(checker.verdict(), expected, "{path}");
         assert_eq!(checker.failing_run(None).expect("no limit").is_some(), verdict == "unsafe", "{path}");
         count += 1;
@@ -103,7 +104,7 @@ fn a_limit_is_unknown_not_safe() {
     let limits = Limits { steps: Some(0), ..Limits::default() };
     let checker =
         Checker::new(&program, &targets, CheckOptions { limits, ..CheckOptions::default() }).unwrap();
-    assert!(matches!(checker.verdict(), Verdict::Unknown(_)));
+    assert!(matches!(checker.verdict(), Decision::Unknown(_)));
     assert!(checker.projection(Detail::Stores).is_err());
 }
 

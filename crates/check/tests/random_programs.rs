@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use wherefore_check::bounded::{self, Bounded};
 use wherefore_check::cegar::{Cegar, CegarOptions, Stopping};
-use wherefore_check::exact::{CheckOptions, Checker, Detail, Search, Verdict};
+use wherefore_check::exact::{CheckOptions, Checker, Decision, Detail, Search};
 use wherefore_check::interpolants::Heuristic;
 use wherefore_check::smt_cegar::{self, Calls, Outcome as Refined, ProjectOptions, project};
 use wherefore_check::unrolled_proof::{self, Opinion};
@@ -98,13 +98,13 @@ proptest! {
         let verdict = forwards.verdict();
         prop_assert_eq!(verdict, backwards.verdict());
         match oracle.outcome() {
-            Outcome::Reached => prop_assert_eq!(verdict, Verdict::Unsafe, "{}", text),
-            _ if complete => prop_assert_eq!(verdict, Verdict::Safe, "{}", text),
+            Outcome::Reached => prop_assert_eq!(verdict, Decision::Unsafe, "{}", text),
+            _ if complete => prop_assert_eq!(verdict, Decision::Safe, "{}", text),
             _ => {}
         }
         // Runs are replayed by the interpreter inside the checker.
         let run = forwards.failing_run(None).unwrap();
-        prop_assert_eq!(run.is_some(), verdict == Verdict::Unsafe);
+        prop_assert_eq!(run.is_some(), verdict == Decision::Unsafe);
         if let (Some(run), true, Some(shortest)) = (&run, complete, oracle.shortest_trace()) {
             prop_assert!(run.is_shortest);
             prop_assert_eq!(run.trace.length(&program), shortest.length(&program), "{}", text);
@@ -160,8 +160,8 @@ proptest! {
                 let options = CegarOptions { heuristic, stopping, ..CegarOptions::default() };
                 let mut cegar = Cegar::new(&program, &targets, options).unwrap();
                 let refined = cegar.run(&mut |_| {});
-                prop_assert_eq!(refined.verdict, exact.verdict(), "{} of\n{}", heuristic, text);
-                prop_assert_eq!(refined.trace.is_some(), refined.verdict == Verdict::Unsafe);
+                prop_assert_eq!(refined.decision, exact.verdict(), "{} of\n{}", heuristic, text);
+                prop_assert_eq!(refined.trace.is_some(), refined.decision == Decision::Unsafe);
                 // What is outside the projection of the abstraction is innocent.
                 for node in failing.nodes() {
                     prop_assert!(cegar.inside().contains(&node), "{:?} of\n{}", node, text);
@@ -182,29 +182,29 @@ proptest! {
         prop_assume!(program.procedures.iter().all(|procedure| procedure.invariant.is_none()));
         let targets = program.targets(&TargetChoice::Default).unwrap();
         let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap().verdict();
-        let limits = wherefore_pushdown::Limits { time: Some(Duration::from_secs(2)), ..Default::default() };
-        match bounded::check(&program, &targets, &limits) {
+        let budget = wherefore_check::Budget::time(Duration::from_secs(2));
+        match bounded::check(&program, &targets, &budget, &|_| {}) {
             Bounded::Safe { bound } => {
-                prop_assert_eq!(exact, Verdict::Safe, "bounded: {}", text);
-                let opinion = unrolled_proof::check(&program, &targets, bound, &Prover::default(), &limits);
+                prop_assert_eq!(exact, Decision::Safe, "bounded: {}", text);
+                let opinion = unrolled_proof::check(&program, &targets, bound, &Prover::default(), &budget);
                 prop_assert_eq!(opinion, Opinion::Accepted, "bounded: {}", text);
             }
-            Bounded::Unsafe { trace, target, .. } => {
-                prop_assert_eq!(exact, Verdict::Unsafe, "bounded: {}", text);
-                let opinion = unrolled_proof::check(&program, &targets, 64, &Prover::default(), &limits);
+            Bounded::Unsafe(run) => {
+                prop_assert_eq!(exact, Decision::Unsafe, "bounded: {}", text);
+                let opinion = unrolled_proof::check(&program, &targets, 64, &Prover::default(), &budget);
                 prop_assert!(opinion != Opinion::Accepted, "bounded: {}", text);
-                prop_assert_eq!(program.replay(&trace), Ok(()), "bounded: {}", text);
-                prop_assert_eq!(trace.last().node(), Some(targets[target].node));
+                prop_assert_eq!(program.replay(&run.trace), Ok(()), "bounded: {}", text);
+                prop_assert_eq!(run.trace.last().node(), Some(targets[run.target].node));
             }
             Bounded::Unknown { .. } => {}
         }
         for calls in [Calls::Inlined, Calls::Summarised] {
-            match smt_cegar::check(&program, &targets, calls, &limits, &Prover::default(), &mut |_| {}).outcome {
-                Refined::Safe => prop_assert_eq!(exact, Verdict::Safe, "{:?}: {}", calls, text),
-                Refined::Unsafe { trace, target, .. } => {
-                    prop_assert_eq!(exact, Verdict::Unsafe, "{:?}: {}", calls, text);
-                    prop_assert_eq!(program.replay(&trace), Ok(()), "{:?}: {}", calls, text);
-                    prop_assert_eq!(trace.last().node(), Some(targets[target].node));
+            match smt_cegar::check(&program, &targets, calls, &budget, &Prover::default(), &mut |_| {}).outcome {
+                Refined::Safe => prop_assert_eq!(exact, Decision::Safe, "{:?}: {}", calls, text),
+                Refined::Unsafe(run) => {
+                    prop_assert_eq!(exact, Decision::Unsafe, "{:?}: {}", calls, text);
+                    prop_assert_eq!(program.replay(&run.trace), Ok(()), "{:?}: {}", calls, text);
+                    prop_assert_eq!(run.trace.last().node(), Some(targets[run.target].node));
                 }
                 // Truth values are few, so there is always something to learn.
                 Refined::Unknown(reason) => {
@@ -226,8 +226,8 @@ proptest! {
         let targets = program.targets(&TargetChoice::Default).unwrap();
         let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
         let exact = checker.projection(Detail::Locations).unwrap();
-        let limits = wherefore_pushdown::Limits { time: Some(Duration::from_secs(3)), ..Default::default() };
-        let found = project(&program, &targets, &ProjectOptions::default(), &limits, &mut |_| {});
+        let budget = wherefore_check::Budget::time(Duration::from_secs(3));
+        let found = project(&program, &targets, &ProjectOptions::default(), &budget, &mut |_| {});
         for node in program.nodes() {
             let fails = exact.contains(node);
             prop_assert!(!fails || found.inside.contains(&node), "{:?} is outside in\n{}", node, text);
@@ -237,7 +237,7 @@ proptest! {
             prop_assert_eq!(program.replay(&run.trace), Ok(()), "{}", text);
         }
         match found.verdict {
-            Verdict::Unknown(_) => {}
+            Decision::Unknown(_) => {}
             verdict => prop_assert_eq!(verdict, checker.verdict(), "{}", text),
         }
     }
@@ -254,9 +254,9 @@ proptest! {
         let targets = program.targets(&TargetChoice::Default).unwrap();
         let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
         let exact = checker.projection(Detail::Locations).unwrap();
-        let limits = wherefore_pushdown::Limits { time: Some(Duration::from_millis(500)), ..Default::default() };
+        let budget = wherefore_check::Budget::time(Duration::from_millis(500));
         for node in program.nodes() {
-            match through(&program, &targets, &[node], &limits) {
+            match through(&program, &targets, &[node], &budget) {
                 Through::Run(run) => {
                     prop_assert!(exact.contains(node), "{:?} of\n{}", node, text);
                     prop_assert_eq!(program.replay(&run.trace), Ok(()), "{:?} of\n{}", node, text);

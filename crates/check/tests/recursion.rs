@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use wherefore_check::Prover;
 use wherefore_check::smt_cegar::{Answer, Calls, Outcome, check};
+use wherefore_check::{Budget, Prover};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{Program, TargetChoice};
-use wherefore_pushdown::Limits;
 
 const HEAD: &str = "extern int __VERIFIER_nondet_int(void);\nextern void reach_error(void);\n";
 
@@ -21,12 +20,12 @@ fn translate(name: &str, text: &str) -> Program {
 fn answer(name: &str, text: &str, calls: Calls) -> Answer {
     let program = translate(name, text);
     let targets = program.targets(&TargetChoice::Default).unwrap();
-    let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
-    let answer = check(&program, &targets, calls, &limits, &Prover::default(), &mut |_| {});
-    if let Outcome::Unsafe { trace, target, .. } = &answer.outcome {
-        assert_eq!(trace.last().node(), Some(targets[*target].node), "{name}");
+    let budget = Budget::time(Duration::from_secs(60));
+    let answer = check(&program, &targets, calls, &budget, &Prover::default(), &mut |_| {});
+    if let Outcome::Unsafe(run) = &answer.outcome {
+        assert_eq!(run.trace.last().node(), Some(targets[run.target].node), "{name}");
         if program.uses_memory().is_none() {
-            assert_eq!(program.replay(trace), Ok(()), "{name}");
+            assert_eq!(program.replay(&run.trace), Ok(()), "{name}");
         }
     }
     answer
@@ -147,8 +146,8 @@ fn what_a_caller_knows_survives_a_recursive_call() {
         let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases/c").join(case).join("main.c");
         let program = c::translate(&[file], &Options::default()).unwrap().program;
         let targets = program.targets(&TargetChoice::Default).unwrap();
-        let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
-        let answer = check(&program, &targets, Calls::Auto, &limits, &Prover::default(), &mut |_| {});
+        let budget = Budget::time(Duration::from_secs(60));
+        let answer = check(&program, &targets, Calls::Auto, &budget, &Prover::default(), &mut |_| {});
         assert!(matches!(answer.outcome, Outcome::Safe), "{case}: {:?}", answer.outcome);
         for formula in expected {
             assert!(answer.invariants.iter().any(|(_, known)| known == formula), "{case}: {formula}");

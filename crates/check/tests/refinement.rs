@@ -9,7 +9,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use saphyr::YamlOwned;
-use wherefore_check::Verdict;
+use wherefore_check::Decision;
 use wherefore_check::cegar::{Cegar, CegarOptions, Cycle, Refined};
 use wherefore_check::interpolants::Heuristic;
 use wherefore_program::{
@@ -19,7 +19,8 @@ use wherefore_pushdown::Limits;
 
 fn load(name: &str) -> Program {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    wherefore_frontend::load(&path, None).unwrap_or_else(|error| panic!("{}", error.render()))
+    let task = wherefore_frontend::load(&path, None).unwrap_or_else(|error| panic!("{}", error.render()));
+    (*task.program).clone()
 }
 
 fn refine(program: &Program, heuristic: Heuristic) -> (Refined, Vec<Cycle>, BTreeSet<Node>) {
@@ -147,7 +148,7 @@ fn cycles_and_predicates_are_within_the_documents() {
         let file = if *case == "ex6.1-bubble-sort" { "small" } else { "main" };
         let program = load(&format!("../frontend/tests/cases/{case}/{file}.rem"));
         let (refined, ..) = refine(&program, *heuristic);
-        assert_eq!(refined.verdict, Verdict::Safe, "{case} {heuristic}");
+        assert_eq!(refined.decision, Decision::Safe, "{case} {heuristic}");
         let counts = (refined.last.refinements, refined.last.most_predicates);
         assert!(counts.0 <= *cycles && counts.1 <= *predicates, "{case} {heuristic}: {counts:?}");
     }

@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use wherefore_check::Prover;
+use wherefore_check::{Budget, Prover};
 use wherefore_check::bounded::{self, Bounded};
 use wherefore_check::unrolled_proof::{self, Opinion};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{ErrorSite, Program, TargetChoice};
-use wherefore_pushdown::Limits;
 
 fn read(text: &str) -> (Program, Vec<ErrorSite>) {
     let translation = c::translate_text("t.c", text, &Options::default())
@@ -22,12 +21,12 @@ fn read(text: &str) -> (Program, Vec<ErrorSite>) {
     (translation.program, targets)
 }
 
-fn limits() -> Limits {
-    Limits { time: Some(Duration::from_secs(60)), ..Limits::default() }
+fn budget() -> Budget {
+    Budget::time(Duration::from_secs(60))
 }
 
 fn opinion((program, targets): &(Program, Vec<ErrorSite>), bound: usize) -> Opinion {
-    unrolled_proof::check(program, targets, bound, &Prover::default(), &limits())
+    unrolled_proof::check(program, targets, bound, &Prover::default(), &budget())
 }
 
 fn is_refuted(opinion: &Opinion, why: &str) -> bool {
@@ -41,7 +40,7 @@ fn the_check_agrees_with_the_engine_on_random_programs() {
     let (proofs, mutants) = (Cell::new(0), Cell::new(0));
     let result = runner.run(&random::program(), |text| {
         let read = read(&text);
-        match bounded::check(&read.0, &read.1, &limits()) {
+        match bounded::check(&read.0, &read.1, &budget(), &|_| {}) {
             Bounded::Safe { bound } => {
                 prop_assert_eq!(opinion(&read, bound), Opinion::Accepted, "within {}:\n{}", bound, text);
                 proofs.set(proofs.get() + 1);
@@ -69,7 +68,7 @@ const HEAD: &str = "int input(void); void reach_error(void); void __VERIFIER_ass
 #[track_caller]
 fn needs(bound: usize, text: &str) {
     let read = read(&format!("{HEAD} {text}"));
-    let found = bounded::check(&read.0, &read.1, &limits());
+    let found = bounded::check(&read.0, &read.1, &budget(), &|_| {});
     assert!(matches!(found, Bounded::Safe { bound: found } if found == bound), "{found:?}");
     assert_eq!(opinion(&read, bound), Opinion::Accepted);
     if bound > 1 {
@@ -112,7 +111,7 @@ fn a_program_that_never_ends_is_no_proof() {
 #[test]
 fn a_limit_is_no_opinion() {
     let read = read(&format!("{HEAD} int main(void) {{ for (int i = 0; i < 1000; i++) ; return 0; }}"));
-    let limits = Limits { time: Some(Duration::ZERO), ..Limits::default() };
-    let opinion = unrolled_proof::check(&read.0, &read.1, 1, &Prover::default(), &limits);
+    let budget = Budget::time(Duration::ZERO);
+    let opinion = unrolled_proof::check(&read.0, &read.1, 1, &Prover::default(), &budget);
     assert!(matches!(opinion, Opinion::Undecided(_)), "{opinion:?}");
 }

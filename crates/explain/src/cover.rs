@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wherefore_check::{Budget, FailingRun};
 use wherefore_check::bounded::{Extent, Wanted, with_runs};
+use wherefore_check::{Budget, FailingRun};
 use wherefore_program::{ErrorSite, Node, Program};
 
 /// What was found.

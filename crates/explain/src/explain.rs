@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use wherefore_check::exact::{CheckOptions, Checker, Detail};
-use wherefore_check::{
-    Answer, Budget, FailingRun, Question, Session, Tracked, Why, doubts, project_from,
-};
+use wherefore_check::{Answer, Budget, FailingRun, Question, Session, Tracked, Why, doubts, project_from};
 use wherefore_program::{
-    CallGraph, ErrorKind, ErrorSite, LocationId, LocationKind, Node, Operation, PathSlicer,
-    ProcedureId, Program, Stops, Task,
+    CallGraph, ErrorKind, ErrorSite, LocationId, LocationKind, Node, Operation, PathSlicer, ProcedureId,
+    Program, Stops, Task,
 };
 
+use crate::always::always_fails;
 use crate::cover::Cover;
 use crate::focus;
 use crate::free_choices::input_name;
@@ -24,6 +23,9 @@ use crate::stores::stores;
 use crate::suspicion::suspicion;
 use crate::why::{Reasons, why};
 use crate::words::{extent, line, one_line};
+
+/// The least time for the proof that a program always fails.
+const LEAST_PROOF: Duration = Duration::from_millis(200);
 
 /// More alternatives than this are not listed at a line.
 const MOST_CUBES: usize = 8;
@@ -81,8 +83,9 @@ impl Subject<'_> {
     /// The locations that are shown: those of the source.
     fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         // The brace at the end of a procedure is not a statement of C.
-        let is_statement =
-            |node: &Node| self.grain() == Grain::Fine || self.program().location(*node).kind != LocationKind::End;
+        let is_statement = |node: &Node| {
+            self.grain() == Grain::Fine || self.program().location(*node).kind != LocationKind::End
+        };
         self.program().nodes().filter(move |node| self.is_shown(node.procedure) && is_statement(node))
     }
 
@@ -176,7 +179,8 @@ impl Subject<'_> {
     fn refine(&self, lines: &mut Lines, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let seeds = lines.cover.runs.clone();
-        let found = project_from(self.program(), self.targets(), seeds, &self.budget.within(left), &mut |_| {});
+        let found =
+            project_from(self.program(), self.targets(), seeds, &self.budget.within(left), &mut |_| {});
         let words = |list: &[String]| list.iter().map(|text| in_source_syntax(text)).collect::<Vec<_>>();
         for (node, list) in found.tracked {
             lines.predicates.entry(node).or_default().extend(words(&list));
@@ -230,6 +234,11 @@ impl Subject<'_> {
                 );
             }
         }
+        let unconditional = explanation.focus.first().is_some_and(|focus| focus.assumptions.is_empty());
+        if unconditional {
+            let left = until.saturating_duration_since(Instant::now());
+            explanation.always = always_fails(self.task, &self.budget.within(left.max(LEAST_PROOF)));
+        }
         if !why.is_complete {
             explanation.stats.incomplete.push("there may be more ways to fail".to_owned());
         }
@@ -262,7 +271,9 @@ impl Subject<'_> {
         for Tracked { node, predicates, .. } in found {
             if let Some(line) = line(self.program(), *node).filter(|_| self.is_shown(node.procedure)) {
                 let known = lines.entry(line).or_default();
-                known.extend(predicates.iter().filter(|one| !known.contains(one)).cloned().collect::<Vec<_>>());
+                known.extend(
+                    predicates.iter().filter(|one| !known.contains(one)).cloned().collect::<Vec<_>>(),
+                );
             }
         }
         lines
@@ -437,7 +448,9 @@ impl Subject<'_> {
                 edges: body
                     .edges
                     .iter()
-                    .map(|edge| (edge.from.0 as usize, edge.to.0 as usize, one_line(self.program(), edge.span)))
+                    .map(|edge| {
+                        (edge.from.0 as usize, edge.to.0 as usize, one_line(self.program(), edge.span))
+                    })
                     .collect(),
                 calls: calls.callees(*id).filter_map(position).collect(),
             }

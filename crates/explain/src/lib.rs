@@ -11,6 +11,7 @@
 //! *Invariant:* what is outside a projection is on no failing run; what is confirmed is on one that was found; a sequence that is called
 //! feasible can be executed.
 
+mod always;
 pub mod assumptions;
 mod conditions;
 mod cover;

@@ -24,6 +24,8 @@ pub struct Explanation {
     pub checks: Vec<Check>,
     /// A failing run through each confirmed line, by its position in [`Explanation::runs`].
     pub through: BTreeMap<Line, usize>,
+    /// Whether it is proved that no run ends without failing.
+    pub always: bool,
     /// The focus-statement sequences, the highest rank first.
     pub focus: Vec<Focus>,
     /// What is left of them after the differences between them are discarded.

@@ -85,12 +85,24 @@ pub fn focus_of_path(
 }
 
 /// Explains a failing run, and others that are found within the time.
-pub fn why(program: &Program, targets: &[ErrorSite], first: FailingRun, budget: &Budget, time: Duration) -> Reasons {
+pub fn why(
+    program: &Program,
+    targets: &[ErrorSite],
+    first: FailingRun,
+    budget: &Budget,
+    time: Duration,
+) -> Reasons {
     wherefore_check::bounded::in_deep_thread(|| explain(program, targets, first, budget, time))
         .unwrap_or_default()
 }
 
-fn explain(program: &Program, targets: &[ErrorSite], first: FailingRun, budget: &Budget, time: Duration) -> Reasons {
+fn explain(
+    program: &Program,
+    targets: &[ErrorSite],
+    first: FailingRun,
+    budget: &Budget,
+    time: Duration,
+) -> Reasons {
     let begin = Instant::now();
     let free = FreeChoices::of(program);
     let mut search = Search::new(program, &free, first, begin + time / 2);

@@ -12,38 +12,41 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use saphyr::YamlOwned;
-use wherefore_check::decide_unbounded;
+use wherefore_check::{Budget, Extent, FailingRun, Question, Session, Verdict, portfolio};
 use wherefore_explain::rank::{Complexity, ranks};
 use wherefore_explain::reduce::{Reducible, reduce};
-use wherefore_explain::{Grain, Subject, Why, focus_of_path, why};
-use wherefore_frontend::c::{Options, translate};
-use wherefore_program::{EdgeRef, ErrorSite, LocationKind, Node, Operation, Program, TargetChoice};
-use wherefore_pushdown::Limits;
+use wherefore_explain::{Reasons, Subject, focus_of_path, why};
+use wherefore_frontend::c::{self, Options};
+use wherefore_program::{EdgeRef, LocationKind, Node, Operation, Program, Task};
 
 const TIME: Duration = Duration::from_secs(20);
 
-fn limits() -> Limits {
-    Limits { time: Some(TIME), ..Limits::default() }
+fn budget() -> Budget {
+    Budget::time(TIME)
+}
+
+/// A failing run.
+fn failing_run(task: &Task, budget: &Budget) -> Option<FailingRun> {
+    let engines = Question::default().engines(task);
+    let answer = portfolio(task, &engines, Extent::FirstFailure, &Session::default(), budget);
+    answer.verdicts.iter().find_map(Verdict::run).cloned()
 }
 
 fn folder(case: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/tests/cases/c").join(case)
 }
 
-fn load(file: &Path) -> (Arc<Program>, Vec<ErrorSite>) {
-    let translation = translate(&[file.to_owned()], &Options::default()).unwrap();
-    let targets = translation.program.targets(&TargetChoice::Default).unwrap();
-    (Arc::new(translation.program), targets)
+fn load(file: &Path) -> Task {
+    c::load(&[file.to_owned()], &Options::default()).unwrap()
 }
 
-fn explained(case: &str) -> (Arc<Program>, Why) {
-    let (program, targets) = load(&folder(case).join("main.c"));
-    let decided = decide_unbounded(&program, &targets, Default::default(), &limits(), |_| {});
-    let why = match decided.failure {
-        Some(failure) => why(&program, &targets, failure, &limits(), TIME),
-        None => Why::default(),
+fn explained(case: &str) -> (Arc<Program>, Reasons) {
+    let task = load(&folder(case).join("main.c"));
+    let why = match failing_run(&task, &budget()) {
+        Some(run) => why(&task.program, &task.checks, run, &budget(), TIME),
+        None => Reasons::default(),
     };
-    (program, why)
+    (task.program, why)
 }
 
 fn facts(case: &Path, kind: &str) -> Vec<YamlOwned> {
@@ -126,9 +129,10 @@ fn sequences_with_their_assumptions_are_those_of_the_document() {
 fn sequences_of_cimple_are_those_of_c() {
     for (file, case) in [("locking.cimple", "fig1-locking"), ("minmax.cimple", "fig2-minmax")] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontend/tests/cases/cimple").join(file);
-        let (program, targets) = load(&path);
-        let decided = decide_unbounded(&program, &targets, Default::default(), &limits(), |_| {});
-        let why = why(&program, &targets, decided.failure.unwrap(), &limits(), TIME);
+        let task = load(&path);
+        let program = task.program.clone();
+        let run = failing_run(&task, &budget()).unwrap();
+        let why = why(&program, &task.checks, run, &budget(), TIME);
         let found: Vec<(Vec<u32>, BTreeSet<String>)> = why
             .focus
             .iter()
@@ -153,12 +157,12 @@ fn a_program_without_failure_has_no_sequence() {
 #[test]
 fn a_sequence_of_a_path_that_cannot_be_run_is_infeasible() {
     let case = folder("fig4-locking-expanded");
-    let (program, _) = load(&case.join("main.c"));
+    let program = load(&case.join("main.c")).program;
     let fact = facts(&case, "fss").pop().unwrap();
     let before = [2, 3, 4, 5];
     let trace = [16, 17, 18, 19, 30, 31, 32, 34, 20, 21, 18, 19, 30, 31, 33];
     let path = path_along(&program, &[&before[..], &trace[..]].concat());
-    let (sequence, assumed) = focus_of_path(&program, &path, &limits()).unwrap();
+    let (sequence, assumed) = focus_of_path(&program, &path, &budget()).unwrap();
     assert_eq!(sequence.lines(&program), yaml::lines(&fact, "lines"));
     assert!(assumed.is_none(), "{assumed:?}");
 }
@@ -322,16 +326,13 @@ fn projections_by_runs_are_exact_where_no_run_is_missed() {
             if !file.ends_with(".c") || inside.is_empty() {
                 continue;
             }
-            let (program, targets) = load(&case.join(file));
-            let limits = Limits { time: Some(Duration::from_secs(5)), ..Limits::default() };
-            let decided = decide_unbounded(&program, &targets, Default::default(), &limits, |_| {});
-            let Some(failure) = decided.failure else { continue };
+            let task = load(&case.join(file));
+            let program = task.program.clone();
+            let budget = Budget::time(Duration::from_secs(5));
+            let Some(failure) = failing_run(&task, &budget) else { continue };
             let subject = Subject {
-                program: &program,
-                targets: &targets,
-                inputs: BTreeMap::new(),
-                grain: Grain::Statements,
-                limits,
+                task: &task,
+                budget: budget.within(Duration::from_secs(5)),
                 time: Duration::from_secs(3),
                 only: Vec::new(),
             };

@@ -13,11 +13,10 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use wherefore_check::{Failure, decide_unbounded};
-use wherefore_explain::{Conditions, Grain, Lines, Subject, Why, why};
+use wherefore_check::{Budget, Extent, FailingRun, Question, Session, Verdict, portfolio};
+use wherefore_explain::{Conditions, Lines, Reasons, Subject, why};
 use wherefore_frontend::c::{Options, translate_text};
-use wherefore_program::{ErrorSite, Interpreter, Node, Program, State, TargetChoice};
-use wherefore_pushdown::Limits;
+use wherefore_program::{ErrorSite, Interpreter, Language, Node, Program, State, TargetChoice, Task};
 
 const TIME: Duration = Duration::from_secs(10);
 /// Where the body of `main` begins, behind the inputs.
@@ -90,33 +89,34 @@ fn program(parts: Parts) -> impl Strategy<Value = String> {
     })
 }
 
+/// A failing run.
+fn failing_run(task: &Task, budget: &Budget) -> Option<FailingRun> {
+    let engines = Question::default().engines(task);
+    let answer = portfolio(task, &engines, Extent::FirstFailure, &Session::default(), budget);
+    answer.verdicts.iter().find_map(Verdict::run).cloned()
+}
+
 /// A program with everything that is said about it.
 struct Said<'p> {
     text: &'p str,
     program: &'p Arc<Program>,
-    why: Why,
+    why: Reasons,
     lines: Lines,
 }
 
 fn explained<'p>(text: &'p str, program: &'p Arc<Program>, targets: &[ErrorSite]) -> Option<Said<'p>> {
-    let limits = Limits { time: Some(TIME), ..Limits::default() };
-    let failure: Failure = decide_unbounded(program, targets, Default::default(), &limits, |_| {}).failure?;
-    let subject = Subject {
-        program,
-        targets,
-        inputs: BTreeMap::new(),
-        grain: Grain::Statements,
-        limits: limits.clone(),
-        time: TIME,
-        only: Vec::new(),
-    };
+    let mut task = Task::new((**program).clone(), targets.to_vec(), Language::C);
+    // Its arrays are read where they have elements.
+    task.checks_bounds = true;
+    let failure = failing_run(&task, &Budget::time(TIME))?;
+    let subject = Subject { task: &task, budget: Budget::default(), time: TIME, only: Vec::new() };
     let begin = Instant::now();
     let mut lines = subject.lines(failure.clone(), TIME, Conditions::Wanted);
     if begin.elapsed() >= TIME.mul_f64(0.9) {
         // Alternatives of some runs may be missing.
         lines.stores.clear();
     }
-    let why = why(program, targets, failure, &limits, TIME);
+    let why = why(program, targets, failure, &Budget::time(TIME), TIME);
     Some(Said { text, program, why, lines })
 }
 

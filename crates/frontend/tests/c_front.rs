@@ -99,7 +99,7 @@ fn the_macro_assert_is_an_error() {
         "#include <assert.h>\nint main(void) {\n  int x = 3;\n  assert(x == 3);\n  assert(x == 4);\n}\n",
     )
     .unwrap();
-    let program = load(&file, None).unwrap();
+    let program = load(&file, None).unwrap().program;
     let targets = program.targets(&TargetChoice::Default).unwrap();
     let lines: Vec<_> = targets.iter().filter_map(|target| program.line(target.node)).collect();
     assert_eq!(program.sources.len(), 1, "nothing of the header is used");

@@ -11,7 +11,8 @@ use wherefore_program::{
 
 fn case(name: &str) -> Program {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name);
-    load(path, None).unwrap_or_else(|error| panic!("{}", error.render()))
+    let task = load(path, None).unwrap_or_else(|error| panic!("{}", error.render()));
+    (*task.program).clone()
 }
 
 const LIMITS: ExploreLimits = ExploreLimits { configurations: 3_000_000, choices: 1 << 16 };
@@ -253,7 +254,7 @@ fn folder(variable: &str) -> Option<PathBuf> {
 
 /// A verdict must not be contradicted; it must be found unless data is too wide for exhaustive search.
 fn agrees(path: &Path, label: &str, expected: &str) -> Coverage {
-    let program = load(path, None).unwrap_or_else(|error| panic!("{}", error.render()));
+    let program = load(path, None).unwrap_or_else(|error| panic!("{}", error.render())).program;
     assert_eq!(program.check(), Ok(()));
     if program.uses_threads().is_some() {
         return Coverage::Threads;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use wherefore_frontend::{Language, MAX_DIAGNOSTICS};
+use wherefore_frontend::{Language, MAX_DIAGNOSTICS, parse};
 use wherefore_program::{ExploreLimits, Interpreter, Program, Step, TargetChoice, Trace, explore};
 
 const BOOLEAN: &[&str] = &[
@@ -160,7 +160,7 @@ const REMOPLA: &[&str] = &[
 
 /// Reads a text and tries out what comes of it.
 fn read(language: Language, text: &str) {
-    match language.parse("fuzz", text, None) {
+    match parse(language, "fuzz", text, None) {
         Ok(program) => try_out(&program),
         Err(error) => {
             let found = error.diagnostics();
@@ -302,7 +302,7 @@ const CIMPLE: &[&str] = &[
 
 /// Cimple is read as C, so that whatever the text, positions are in it.
 fn read_cimple(text: &str) {
-    match Language::Cimple.parse("fuzz.cimple", text, None) {
+    match parse(Language::Cimple, "fuzz.cimple", text, None) {
         Ok(program) => assert_eq!(program.check(), Ok(())),
         Err(error) => assert!(!error.render().is_empty()),
     }
@@ -357,10 +357,10 @@ fn cimple_corpus() -> Vec<String> {
 
 #[test]
 fn the_corpus_itself_is_valid() {
-    cimple_corpus().iter().for_each(|text| assert!(Language::Cimple.parse("corpus", text, None).is_ok()));
+    cimple_corpus().iter().for_each(|text| assert!(parse(Language::Cimple, "corpus", text, None).is_ok()));
     for (language, extension) in [(Language::Boolean, "bp"), (Language::Remopla, "rem")] {
         for text in corpus(extension) {
-            if let Err(error) = language.parse("corpus", &text, None) {
+            if let Err(error) = parse(language, "corpus", &text, None) {
                 panic!("{}", error.render());
             }
         }

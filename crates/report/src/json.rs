@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 use wherefore_explain::model::{
-    Explanation, Focus, InputValue, Invariant, Line, Neighbourhood, Projection, Reduced, Run, Stats, Step,
+    Check, Explanation, Focus, InputValue, Invariant, Line, Neighbourhood, Projection, Reduced, Run, Stats,
+    Step,
 };
 
-use crate::source::{Sources, files_of, lines_in, verdict_word};
+use crate::source::{Sources, check_word, files_of, lines_in, verdict_word};
 
 /// An explanation as JSON.
 pub fn json(explanation: &Explanation) -> Value {
@@ -18,6 +19,7 @@ pub fn json(explanation: &Explanation) -> Value {
     out.insert("verdict".into(), verdict_word(explanation.verdict).into());
     put(&mut out, "reason", explanation.reason.as_deref());
     put(&mut out, "error", error(explanation, &sources));
+    put_list(&mut out, "targets", targets(explanation, &sources));
     put(&mut out, "projection", projection(&explanation.projection, &sources));
     if let Some(run) = explanation.runs.first() {
         out.insert("trace".into(), trace(run, &sources));
@@ -35,6 +37,7 @@ pub fn json(explanation: &Explanation) -> Value {
             }),
         );
     }
+    put(&mut out, "always", explanation.always.then_some(true));
     put_list(&mut out, "focus", explanation.focus.iter().map(|sequence| focus(sequence, &sources)).collect());
     put_list(&mut out, "reduced", reduced(explanation, &sources));
     put_list(&mut out, "neighbourhood", neighbourhoods(explanation, &sources));
@@ -92,6 +95,21 @@ fn error(explanation: &Explanation, sources: &Sources) -> Option<Value> {
     out.insert("kind".into(), place.kind.as_str().into());
     put(&mut out, "label", place.label.as_deref());
     Some(out.into())
+}
+
+/// Each check with its verdict.
+fn targets(explanation: &Explanation, sources: &Sources) -> Vec<Value> {
+    let one = |check: &Check| {
+        let mut out = Map::new();
+        out.insert("file".into(), sources.name(check.place.extent.file).into());
+        out.insert("line".into(), check.place.extent.start.0.into());
+        out.insert("kind".into(), check.place.kind.as_str().into());
+        put(&mut out, "label", check.place.label.as_deref());
+        out.insert("verdict".into(), check_word(check.verdict).into());
+        put(&mut out, "reason", check.reason.as_deref());
+        Value::Object(out)
+    };
+    explanation.checks.iter().map(one).collect()
 }
 
 /// None if nothing is known of any line.

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use wherefore_explain::model::{Explanation, Extent, Line, Place, Run, Source, Step, Verdict};
+use wherefore_explain::model::{
+    Check, CheckVerdict, Explanation, Extent, Line, Place, Run, Source, Step, Verdict,
+};
 
 use crate::digest::sha256;
-use crate::source::{Sources, is_sound, verdict_word};
+use crate::source::{Sources, check_word, is_sound, verdict_word};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -30,7 +32,15 @@ const RULES: [(&str, &str, &str); 3] = [
 pub fn sarif(explanation: &Explanation) -> Value {
     let sources = Sources::new(explanation);
     let results: Vec<Value> = match explanation.verdict {
-        Verdict::Unsafe => vec![result(explanation, &sources)],
+        Verdict::Unsafe => {
+            let is_other = |check: &&Check| {
+                check.verdict == CheckVerdict::Unsafe && Some(&check.place) != explanation.error.as_ref()
+            };
+            let others = explanation.checks.iter().filter(is_other);
+            std::iter::once(result(explanation, &sources))
+                .chain(others.map(|check| other_result(&check.place, &sources)))
+                .collect()
+        }
         Verdict::Safe | Verdict::Unknown => Vec::new(),
     };
     json!({
@@ -45,6 +55,7 @@ pub fn sarif(explanation: &Explanation) -> Value {
             "properties": {
                 "verdict": verdict_word(explanation.verdict),
                 "assumptions": explanation.assumptions,
+                "checks": explanation.checks.iter().map(|check| check_of(check, &sources)).collect::<Vec<_>>(),
             },
         }],
     })
@@ -121,16 +132,57 @@ fn result(explanation: &Explanation, sources: &Sources) -> Value {
     if !related.is_empty() {
         out.insert("relatedLocations".into(), related.into());
     }
-    // The text of the failing line rather than its number: the print survives changes elsewhere in the file.
-    let print = sha256(&format!(
+    let print = fingerprint(rule, explanation.error.as_ref(), &at, sources);
+    out.insert("partialFingerprints".into(), json!({ "failure/v1": print }));
+    out.into()
+}
+
+/// A failing check that is not the one that is explained.
+fn other_result(place: &Place, sources: &Sources) -> Value {
+    let rule = rule_of(place);
+    let mut location = json!({ "physicalLocation": physical(&place.extent, sources) });
+    if !place.procedure.is_empty() {
+        location["logicalLocations"] = json!([{ "name": place.procedure, "kind": "function" }]);
+    }
+    json!({
+        "ruleId": RULES[rule].0,
+        "ruleIndex": rule,
+        "level": "error",
+        "message": message(&first_sentence(Some(place))),
+        "locations": [location],
+        "partialFingerprints": { "failure/v1": fingerprint(rule, Some(place), &place.extent, sources) },
+    })
+}
+
+/// A check with its verdict.
+fn check_of(check: &Check, sources: &Sources) -> Value {
+    json!({
+        "file": sources.name(check.place.extent.file),
+        "line": check.place.extent.start.0,
+        "kind": check.place.kind,
+        "verdict": check_word(check.verdict),
+        "reason": check.reason,
+    })
+}
+
+/// The text of the failing line rather than its number: the print survives changes elsewhere in the file.
+fn fingerprint(rule: usize, place: Option<&Place>, at: &Extent, sources: &Sources) -> String {
+    sha256(&format!(
         "{}\n{}\n{}\n{}",
         RULES[rule].0,
         sources.name(at.file),
-        explanation.error.as_ref().map_or("", |place| &place.procedure),
+        place.map_or("", |place| &place.procedure),
         sources.line(at.line()).trim()
-    ));
-    out.insert("partialFingerprints".into(), json!({ "failure/v1": print }));
-    out.into()
+    ))
+}
+
+fn first_sentence(place: Option<&Place>) -> String {
+    let label = place.and_then(|place| place.label.as_deref()).unwrap_or("error");
+    match place.map_or(0, rule_of) {
+        0 => "This assertion can fail.".to_owned(),
+        1 => format!("The label {label} can be reached."),
+        _ => format!("{label} can be called here."),
+    }
 }
 
 fn rule_of(place: &Place) -> usize {
@@ -149,12 +201,7 @@ fn failing_extent(explanation: &Explanation) -> Extent {
 }
 
 fn summary(explanation: &Explanation, sources: &Sources) -> String {
-    let label = explanation.error.as_ref().and_then(|place| place.label.as_deref()).unwrap_or("error");
-    let mut text = match explanation.error.as_ref().map_or(0, rule_of) {
-        0 => "This assertion can fail.".to_string(),
-        1 => format!("The label {label} can be reached."),
-        _ => format!("{label} can be called here."),
-    };
+    let mut text = first_sentence(explanation.error.as_ref());
     if let Some(focus) = explanation.focus.first() {
         let statements: Vec<&str> =
             focus.statements.iter().map(|statement| statement.text.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wherefore_explain::model::{Explanation, Extent, Focus, Line, Run, Verdict};
+use wherefore_explain::model::{CheckVerdict, Explanation, Extent, Focus, Line, Run, Verdict};
 
 /// The sources of an explanation, cut into lines.
 pub(crate) struct Sources<'a> {
@@ -35,6 +35,16 @@ impl<'a> Sources<'a> {
     /// A line as people write it: `file.c:12`.
     pub(crate) fn place(&self, line: Line) -> String {
         format!("{}:{}", self.name(line.file), line.line)
+    }
+}
+
+/// The word for the verdict on a check.
+pub(crate) fn check_word(verdict: CheckVerdict) -> &'static str {
+    match verdict {
+        CheckVerdict::Safe => "safe",
+        CheckVerdict::Unsafe => "unsafe",
+        CheckVerdict::Unknown => "unknown",
+        CheckVerdict::Unreachable => "unreachable",
     }
 }
 

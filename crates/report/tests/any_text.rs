@@ -80,6 +80,14 @@ fn filled(texts: &[String], extents: &[Extent], verdict: Verdict) -> Explanation
         verdict,
         reason: Some(next()),
         error: Some(Place { extent: extents[0], procedure: next(), kind: next(), label: Some(next()) }),
+        checks: [CheckVerdict::Unsafe, CheckVerdict::Unreachable]
+            .map(|verdict| Check {
+                place: Place { extent: extents[1], procedure: next(), kind: next(), label: Some(next()) },
+                verdict,
+                reason: Some(next()),
+            })
+            .into(),
+        always: true,
         sources: vec![Source { name: next(), text: next() }, Source { name: next(), text: next() }],
         projection: Projection {
             inside: lines.clone(),

@@ -37,7 +37,8 @@ impl Engine for BoundedChecking {
         match check(&task.program, &task.checks, budget, &tell) {
             Bounded::Safe { bound } => {
                 let kind = ProofKind::Unrolling(bound);
-                let evidence = Evidence { by, kind, checked: ProofCheck::Undecided("it was not asked for".to_owned()) };
+                let evidence =
+                    Evidence { by, kind, checked: ProofCheck::Undecided("it was not asked for".to_owned()) };
                 let proof = Proof { evidence: Arc::new(evidence), reached: Reached::Unknown };
                 all(Verdict::Safe(proof), Some(bound))
             }

@@ -10,17 +10,13 @@ use wherefore_program::{Node, ProcedureId, Program, Scalar, Var, When};
 use wherefore_pushdown::Rhs;
 
 use super::predicates::{Point, Predicates};
-use crate::verdict::{PointKind, Tracked};
 use crate::encoding::{Encoding, Reads, Translator};
+use crate::verdict::{PointKind, Tracked};
 
 /// More alternatives than this are not shown.
 const MOST_CUBES: usize = 4;
 
-pub(super) fn describe(
-    program: &Program,
-    encoding: &Encoding,
-    predicates: &Predicates,
-) -> Vec<Tracked> {
+pub(super) fn describe(program: &Program, encoding: &Encoding, predicates: &Predicates) -> Vec<Tracked> {
     let mut described: Vec<Tracked> = (predicates.points())
         .filter_map(|(point, list)| {
             let mut callee = None;

@@ -74,8 +74,7 @@ fn by(heuristic: Heuristic, task: &Task, session: &Session, budget: &Budget) -> 
     let by = EngineName::Refinement;
     let verdict = match refined.decision {
         Decision::Safe => {
-            let evidence =
-                Evidence { by, kind: ProofKind::Saturation, checked: ProofCheck::NotApplicable };
+            let evidence = Evidence { by, kind: ProofKind::Saturation, checked: ProofCheck::NotApplicable };
             Verdict::Safe(Proof { evidence: Arc::new(evidence), reached: Reached::Unknown })
         }
         Decision::Unsafe => Verdict::Unknown(Why::NotAsked),

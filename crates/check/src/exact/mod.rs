@@ -20,8 +20,8 @@ use wherefore_pushdown::{
 };
 
 use crate::encoding::{CONTROL, Encoding, Layout, LiveRules, Origin, concrete, number};
-pub use crate::verdict::{CheckError, Decision, FailingRun};
 use crate::verdict::EngineName;
+pub use crate::verdict::{CheckError, Decision, FailingRun};
 pub use engine::Exact;
 
 /// More bits than this and even the identity is a large diagram.

@@ -20,8 +20,8 @@ use std::time::Duration;
 
 pub use wherefore_program::Errors;
 use wherefore_program::{
-    Argument, EdgeRef, ErrorKind, ErrorSite, Input, Interpreter, LocationKind, Operation, Program, Recipe, Task,
-    Trace,
+    Argument, EdgeRef, ErrorKind, ErrorSite, Input, Interpreter, LocationKind, Operation, Program, Recipe,
+    Task, Trace,
 };
 
 use crate::verdict::FailingRun;

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use saphyr::YamlOwned;
-use wherefore_check::exact::{Checker, Detail, Projection, Verdict};
+use wherefore_check::exact::{Checker, Decision, Detail, Projection};
 use wherefore_program::{EdgeRef, LocationKind, Node, Program, Var};
 use wherefore_pushdown::StopReason;
 
@@ -48,16 +48,16 @@ impl<'a> Subject<'a> {
 
     pub fn verdict(&self, expected: &str) -> Outcome {
         let expected = match expected {
-            "safe" => Verdict::Safe,
-            "unsafe" => Verdict::Unsafe,
+            "safe" => Decision::Safe,
+            "unsafe" => Decision::Unsafe,
             other => panic!("what verdict is {other}?"),
         };
         match self.checker.verdict() {
-            Verdict::Unknown(stop) => Err(stop.into()),
+            Decision::Unknown(stop) => Err(stop.into()),
             found => agree(found == expected, || format!("got {found:?}")),
         }?;
         let run = self.checker.failing_run(None)?;
-        agree(run.is_some() == (expected == Verdict::Unsafe), || format!("a failing run: {}", run.is_some()))
+        agree(run.is_some() == (expected == Decision::Unsafe), || format!("a failing run: {}", run.is_some()))
     }
 
     /// Checks a fact; `None` if its kind is not known.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use saphyr::YamlOwned;
 use wherefore_check::exact::{CheckError, CheckOptions, Checker};
-use wherefore_program::{Program, TargetChoice};
+use wherefore_program::TargetChoice;
 use wherefore_pushdown::Limits;
 
 use super::facts::{Outcome, Subject, Trouble};
@@ -131,8 +131,9 @@ impl Report {
             facts.iter().for_each(|fact| add(&mut self.too_large, text(fact, "kind").expect("a kind")));
             return;
         }
-        let program: Program =
-            wherefore_frontend::load(path, text(about, "entry")).unwrap_or_else(|e| panic!("{}", e.render()));
+        let program = wherefore_frontend::load(path, text(about, "entry"))
+            .unwrap_or_else(|e| panic!("{}", e.render()))
+            .program;
         let targets = program.targets(&TargetChoice::Default).expect("default targets");
         let limits = Limits { time: Some(TIME), ..Limits::default() };
         let checker = Checker::new(&program, &targets, CheckOptions { limits, ..CheckOptions::default() });

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use wherefore_explain::model::{Explanation, Extent, Focus, Line, Run, Statement};
 
 use super::PageOptions;
-use crate::source::{decision, verdict_word};
+use crate::source::{check_word, decision, verdict_word};
 
 /// The most bytes that runs beside the first may take, so that a page stays small.
 const MOST_BYTES_OF_RUNS: usize = 3_000_000;
@@ -71,6 +71,14 @@ pub(super) fn data(
         "reason": explanation.reason,
         "live": options.live,
         "error": error,
+        "checks": explanation.checks.iter().map(|check| json!({
+            "at": extent(&check.place.extent),
+            "kind": check.place.kind,
+            "label": check.place.label,
+            "verdict": check_word(check.verdict),
+            "reason": check.reason,
+        })).collect::<Vec<_>>(),
+        "always": explanation.always,
         "sources": explanation.sources.iter().map(|source| json!({ "name": source.name, "text": source.text })).collect::<Vec<_>>(),
         "marks": marks(explanation),
         "lines": {

@@ -4,7 +4,7 @@
 mod paper;
 
 use wherefore_explain::model::{
-    Assumption, Explanation, Focus, InputValue, Line, Neighbourhood, Run, Verdict,
+    Assumption, CheckVerdict, Explanation, Focus, InputValue, Line, Neighbourhood, Run, Verdict,
 };
 
 use crate::source::{Sources, count, decision, files_of, is_sound, lines_in, ranges};
@@ -104,10 +104,27 @@ fn verdict(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             None => String::new(),
         },
     };
+    let count_of = |verdict| explanation.checks.iter().filter(|check| check.verdict == verdict).count();
     let file = if explanation.file.is_empty() { "the program" } else { &explanation.file };
     paper.prose(&format!("{file}: {word}"), ink, &more, 2);
     if let (Some(reason), false) = (&explanation.reason, explanation.verdict == Verdict::Unknown) {
         paper.prose("note: ", Ink::Doubt, reason, 2);
+    }
+    if explanation.checks.len() > 1 || count_of(CheckVerdict::Unreachable) > 0 {
+        for check in &explanation.checks {
+            let (word, ink) = match check.verdict {
+                CheckVerdict::Safe => ("holds", Ink::Good),
+                CheckVerdict::Unsafe => ("can fail", Ink::Bad),
+                CheckVerdict::Unknown => ("unknown", Ink::Doubt),
+                CheckVerdict::Unreachable => ("unreachable", Ink::Doubt),
+            };
+            let at = sources.place(check.place.extent.line());
+            let label = check.place.label.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+            let reason = check.reason.as_ref().filter(|reason| Some(*reason) != explanation.reason.as_ref());
+            let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            let text = format!("  {at}: {}{label}{reason}", check.place.kind);
+            paper.prose(&format!("  {word:11}"), ink, &text, 4);
+        }
     }
 }
 
@@ -182,9 +199,10 @@ fn cause(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
         more => format!(" ({})", count(more, "more sequence")),
     };
     let run = focus.run.and_then(|run| explanation.runs.get(run));
-    let of = run.map_or(String::new(), |run| format!(" of the {} steps of a run", run.steps.len()));
+    let of = run.map_or(String::new(), |run| format!(", in a run of {}", count(run.steps.len(), "step")));
     let doubt = if focus.feasible { "" } else { "; no run is known that executes them all" };
-    let text = format!("the failure depends on {}{of}{doubt}{others}", focus.statements.len());
+    let statements = count(focus.statements.len(), "statement");
+    let text = format!("the failure depends on {statements}{of}{doubt}{others}");
     paper.prose("why: ", Ink::Heading, &text, 2);
     let mut last: Option<Line> = None;
     let hidden = focus.statements.len().saturating_sub(MOST);
@@ -230,7 +248,11 @@ fn circumstances(explanation: &Explanation, sources: &Sources, paper: &mut Paper
     let Some(focus) = explanation.focus.first() else { return };
     paper.blank();
     if focus.assumptions.is_empty() {
-        paper.prose("when: ", Ink::Heading, "always, whatever the inputs are", 2);
+        let text = match explanation.always {
+            true => "always: no run ends without failing",
+            false => "no condition on named inputs; it depends on choices along the run",
+        };
+        paper.prose("when: ", Ink::Heading, text, 2);
         return;
     }
     let lines = focus.assumptions.iter().map(|assumption| number(assumption.line, sources));

@@ -144,6 +144,17 @@ pub fn min_max() -> Explanation {
             kind: "assertion".into(),
             label: None,
         }),
+        checks: vec![Check {
+            place: Place {
+                extent: place(13, "assert(min <= max)"),
+                procedure: "main".into(),
+                kind: "assertion".into(),
+                label: None,
+            },
+            verdict: CheckVerdict::Unsafe,
+            reason: None,
+        }],
+        always: false,
         sources: vec![Source { name: "minmax.c".into(), text: MIN_MAX.into() }],
         projection: Projection {
             inside: inside.clone(),

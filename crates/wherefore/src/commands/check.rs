@@ -116,16 +116,22 @@ impl CheckArgs {
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
-            return refused("--heuristic, --invariants and --explain-abstraction are for refinement (--engine cegar)");
+            return refused(
+                "--heuristic, --invariants and --explain-abstraction are for refinement (--engine cegar)",
+            );
         }
         if backwards && engine != EngineChoice::Exact {
             return refused("--search backwards is for exact checking (--engine exact)");
         }
         if self.heuristic.is_some() && !subject.task.program.has_small_data() {
-            return refused("--heuristic is for refinement with decision diagrams: the data of this program are too large for them");
+            return refused(
+                "--heuristic is for refinement with decision diagrams: the data of this program are too large for them",
+            );
         }
         if self.invariants && subject.task.program.has_small_data() {
-            return refused("--invariants is for refinement with a solver: the data of this program are small, and all reachable values are computed");
+            return refused(
+                "--invariants is for refinement with a solver: the data of this program are small, and all reachable values are computed",
+            );
         }
         let extent = if self.first_failure { Extent::FirstFailure } else { Extent::EveryCheck };
         Ok(Question { engine, heuristic: self.heuristic, extent, ..self.program.usual_question() })

@@ -154,12 +154,7 @@ fn now() -> String {
 }
 
 /// Explains an answer.
-pub fn explained(
-    args: &ProgramArgs,
-    effort: &EffortArgs,
-    subject: &Subject,
-    answer: &Answer,
-) -> Explanation {
+pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, answer: &Answer) -> Explanation {
     let taken = subject.begin.elapsed();
     let seen = seen(effort, subject, taken);
     let program = &subject.task.program;
@@ -197,7 +192,8 @@ pub fn explained(
     };
     if explanation.predicates.is_empty() {
         let tracked = answer.facts.refinement.iter().flat_map(|refinement| &refinement.tracked);
-        explanation.predicates = self::seen(effort, subject, taken).at_lines(&tracked.cloned().collect::<Vec<_>>());
+        explanation.predicates =
+            self::seen(effort, subject, taken).at_lines(&tracked.cloned().collect::<Vec<_>>());
     }
     explanation.checks = checks(subject, answer);
     explanation.assumptions = subject.task.assumptions_in_words();
@@ -248,11 +244,7 @@ fn quoted(file: &Path) -> String {
 }
 
 /// The subject as explanations see it.
-pub fn seen<'a>(
-    effort: &EffortArgs,
-    subject: &'a Subject,
-    time: Duration,
-) -> wherefore_explain::Subject<'a> {
+pub fn seen<'a>(effort: &EffortArgs, subject: &'a Subject, time: Duration) -> wherefore_explain::Subject<'a> {
     wherefore_explain::Subject {
         task: &subject.task,
         budget: subject.budget.clone(),

@@ -49,8 +49,12 @@ mod tests {
     #[test]
     fn progress_in_words() {
         let cycle = Progress::Cycle { excluded: 2, predicates: 7, inside: 3, locations: 12 };
-        let shown = "refinement, iteration 2: 7 predicates; 3 of 12 locations (25 %) on abstract failing runs";
+        let shown =
+            "refinement, iteration 2: 7 predicates; 3 of 12 locations (25 %) on abstract failing runs";
         assert_eq!(words(&cycle), shown);
-        assert_eq!(words(&Progress::Bound(4)), "bounded checking: no run fails within 4 iterations of each loop");
+        assert_eq!(
+            words(&Progress::Bound(4)),
+            "bounded checking: no run fails within 4 iterations of each loop"
+        );
     }
 }

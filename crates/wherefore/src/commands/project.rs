@@ -278,7 +278,8 @@ impl ProjectReport {
         let mut passing = Through { line, exists: false, trace: Vec::new(), reason: None, replay: None };
         let why = match wherefore_check::through(program, &task.checks, &nodes, &budget) {
             wherefore_check::Through::Run(run) => {
-                let replay = wherefore_check::replay(task, &run, &args.program.c.replaying(), &subject.budget);
+                let replay =
+                    wherefore_check::replay(task, &run, &args.program.c.replaying(), &subject.budget);
                 passing.exists = true;
                 passing.trace = steps(task, &run);
                 passing.replay = replay.as_ref().map(Replayed::of);

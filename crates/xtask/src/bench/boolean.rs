@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use wherefore_check::exact::{CheckOptions, Checker, Detail, Verdict};
+use wherefore_check::exact::{CheckOptions, Checker, Decision, Detail};
 use wherefore_frontend::boolean;
 use wherefore_program::TargetChoice;
 
@@ -84,7 +84,7 @@ fn row(table: &mut Table, shape: Shape) {
         Checker::new(&program, &targets, CheckOptions::default()).expect("a sequential program")
     });
     let (verdict, reach_time, _) = measure(1, || checker.verdict());
-    let expected = if shape.fault == Fault::None { Verdict::Safe } else { Verdict::Unsafe };
+    let expected = if shape.fault == Fault::None { Decision::Safe } else { Decision::Unsafe };
     assert_eq!(verdict, expected, "a wrong verdict");
     let (_, run_time, _) = measure(1, || checker.failing_run(None).expect("no limits"));
     let (inside, projection_time, _) = measure(1, || {

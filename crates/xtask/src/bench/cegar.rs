@@ -2,14 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wherefore_check::interpolants::Heuristic;
-use wherefore_check::{Verdict, Way, decide, exact, race};
-use wherefore_frontend::remopla;
-use wherefore_program::{ErrorSite, Program, TargetChoice};
-use wherefore_pushdown::Limits;
+use wherefore_check::{Budget, EngineChoice, Overall, Question, Session, portfolio};
+use wherefore_frontend::Language;
+use wherefore_program::Task;
 
 use super::table::{Table, times};
 use super::{Extent, measure};
@@ -88,14 +86,9 @@ fn path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(CASES).join(file)
 }
 
-fn parse(text: &str) -> (Arc<Program>, Vec<ErrorSite>) {
-    let program = remopla::parse("example.rem", text, None).unwrap_or_else(|e| panic!("{}", e.render()));
-    let targets = program.targets(&TargetChoice::Default).unwrap_or_default();
-    (Arc::new(program), targets)
-}
-
-fn limits() -> Limits {
-    Limits { time: Some(LIMIT), ..Limits::default() }
+fn parse(text: &str) -> Task {
+    wherefore_frontend::parse(Language::Remopla, "example.rem", text, None)
+        .unwrap_or_else(|e| panic!("{}", e.render()))
 }
 
 /// What an attempt found: cycles, most predicates, milliseconds; `None` if it took too long.
@@ -131,19 +124,22 @@ fn attempt(file: &Path, way: &str) -> Attempt {
 /// The other side of [`attempt`]: prints cycles, most predicates and milliseconds.
 pub fn one(file: &Path, way: &str) {
     let text = std::fs::read_to_string(file).expect("the file of an attempt");
-    let (program, targets) = parse(&text);
-    let (decision, time, _) = measure(1, || match way {
-        "exact" => decide(&program, &targets, Way::Exact(exact::Search::Forwards), &limits(), &mut |_| {}),
-        "race" => race(&program, &targets, &limits()),
-        name => {
-            let heuristic = name.parse().expect("a heuristic");
-            decide(&program, &targets, Way::Refinement(heuristic), &limits(), &mut |_| {})
-        }
-    });
-    let decision = decision.expect("a program without threads");
-    assert_eq!(decision.verdict, Verdict::Safe, "a wrong verdict");
-    let cycle = decision.cycle.as_ref();
-    let (cycles, most) = cycle.map_or((0, 0), |cycle| (cycle.refinements, cycle.most_predicates));
+    let task = parse(&text);
+    let question = match way {
+        "exact" => Question { engine: EngineChoice::Exact, ..Question::default() },
+        "race" => Question::default(),
+        name => Question {
+            engine: EngineChoice::Refinement,
+            heuristic: Some(name.parse().expect("a heuristic")),
+            ..Question::default()
+        },
+    };
+    let engines = question.engines(&task);
+    let (answer, time, _) =
+        measure(1, || portfolio(&task, &engines, question.extent, &Session::default(), &Budget::time(LIMIT)));
+    assert!(matches!(answer.decision(), Overall::Safe), "a wrong verdict");
+    let refinement = answer.facts.refinement.as_ref();
+    let (cycles, most) = refinement.map_or((0, 0), |facts| (facts.iterations, facts.most_predicates));
     println!("{cycles} {most} {}", time.as_secs_f64() * 1e3);
     // Whoever lost the race is not waited for.
     std::process::exit(0);

@@ -104,6 +104,27 @@ const views = {
         make("h2", {}, data.verdict === "unknown" ? "Reason" : "Note"),
         make("p", { class: "lead" }, data.reason),
       );
+    if (data.checks.length > 1 || data.checks.some((check) => check.verdict === "unreachable"))
+      parts.push(
+        make("h2", {}, "Checks"),
+        make(
+          "ul",
+          { class: "checks" },
+          data.checks.map((check) =>
+            make(
+              "li",
+              { class: check.verdict },
+              make("b", {}, { safe: "holds", unsafe: "can fail" }[check.verdict] || check.verdict),
+              make(
+                "span",
+                {},
+                `${place(check.at[0], check.at[1])}: ${check.kind}${check.label ? ` ${check.label}` : ""}` +
+                  (check.reason ? ` (${check.reason})` : ""),
+              ),
+            ),
+          ),
+        ),
+      );
     if (inside + outside > 0) {
       const all = inside + outside,
         found = Math.min(confirmed, inside);
@@ -184,7 +205,13 @@ const views = {
         make("h2", {}, "When"),
         focus.assumptions.length
           ? make("p", {}, assumptions(focus))
-          : make("p", {}, "Always, whatever the inputs are."),
+          : make(
+              "p",
+              {},
+              data.always
+                ? "Always: no run ends without failing."
+                : "No condition on named inputs; it depends on choices along the run.",
+            ),
       );
     }
     const hood = data.neighbourhoods[0];
@@ -300,7 +327,7 @@ const views = {
       make("h2", {}, "It needs"),
       focus.assumptions.length
         ? make("p", {}, assumptions(focus))
-        : make("p", { class: "faint" }, "nothing of the inputs"),
+        : make("p", { class: "faint" }, data.always ? "nothing of the inputs" : "no condition on named inputs"),
       reduced &&
         reduced.assumptions.length !== focus.assumptions.length &&
         make(
