@@ -179,7 +179,6 @@ proptest! {
     fn engines_for_large_data_agree_with_exact_checking(text in program()) {
         let program = parse(&text);
         // Choices in a procedure's invariant are made to its advantage: the engines for C do not know such invariants.
-        prop_assume!(program.procedures.iter().all(|procedure| procedure.invariant.is_none()));
         let targets = program.targets(&TargetChoice::Default).unwrap();
         let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap().verdict();
         let budget = wherefore_check::Budget::time(Duration::from_secs(2));
@@ -222,7 +221,6 @@ proptest! {
     #[test]
     fn projections_for_large_data_enclose_the_exact_one(text in program()) {
         let program = parse(&text);
-        prop_assume!(program.procedures.iter().all(|procedure| procedure.invariant.is_none()));
         let targets = program.targets(&TargetChoice::Default).unwrap();
         let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
         let exact = checker.projection(Detail::Locations).unwrap();
@@ -250,7 +248,6 @@ proptest! {
     #[test]
     fn runs_through_locations_agree_with_the_exact_projection(text in program()) {
         let program = parse(&text);
-        prop_assume!(program.procedures.iter().all(|procedure| procedure.invariant.is_none()));
         let targets = program.targets(&TargetChoice::Default).unwrap();
         let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
         let exact = checker.projection(Detail::Locations).unwrap();

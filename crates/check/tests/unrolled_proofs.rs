@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use wherefore_check::{Budget, Prover};
 use wherefore_check::bounded::{self, Bounded};
 use wherefore_check::unrolled_proof::{self, Opinion};
+use wherefore_check::{Budget, Prover};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{ErrorSite, Program, TargetChoice};
 

@@ -39,7 +39,9 @@ impl Steps {
             let Some(node) = state.node() else { continue };
             let location = program.location(node);
             let depth = state.stack.len();
-            if grain == Grain::Statements && (depth == 1 || location.kind == LocationKind::End) {
+            let is_before_main = grain == Grain::Statements && depth == 1;
+            let is_end = grain == Grain::Statements && location.kind == LocationKind::End;
+            if is_before_main || is_end || location.kind == LocationKind::Enforce {
                 continue;
             }
             let extent = extent(program, location.span);

@@ -161,7 +161,7 @@ const REMOPLA: &[&str] = &[
 /// Reads a text and tries out what comes of it.
 fn read(language: Language, text: &str) {
     match parse(language, "fuzz", text, None) {
-        Ok(program) => try_out(&program),
+        Ok(task) => try_out(&task.program),
         Err(error) => {
             let found = error.diagnostics();
             assert!(!found.is_empty() && found.len() <= MAX_DIAGNOSTICS);
@@ -303,7 +303,7 @@ const CIMPLE: &[&str] = &[
 /// Cimple is read as C, so that whatever the text, positions are in it.
 fn read_cimple(text: &str) {
     match parse(Language::Cimple, "fuzz.cimple", text, None) {
-        Ok(program) => assert_eq!(program.check(), Ok(())),
+        Ok(task) => assert_eq!(task.program.check(), Ok(())),
         Err(error) => assert!(!error.render().is_empty()),
     }
 }

@@ -44,7 +44,6 @@ impl ProcedureBuilder {
             edges: Vec::new(),
             entry: LocationId(0),
             exit: LocationId(0),
-            invariant: None,
         };
         Self { procedure }
     }
@@ -74,11 +73,6 @@ impl ProcedureBuilder {
     /// Gives the procedure the types of its results.
     pub fn results(&mut self, results: Vec<Scalar>) {
         self.procedure.results = results;
-    }
-
-    /// Gives the procedure an invariant.
-    pub fn invariant(&mut self, invariant: Expr) {
-        self.procedure.invariant = Some(invariant);
     }
 
     /// Adds a location.

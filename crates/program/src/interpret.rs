@@ -161,7 +161,7 @@ impl<'a> Interpreter<'a> {
         let memory = memory.map(|(cell, value)| (*cell, *value)).collect();
         let state =
             State { globals, memory, stack: vec![Frame { procedure, location, calling: None, locals }] };
-        self.keep(state, choices)
+        Ok(state)
     }
 
     /// The outcome of a step, with choices as they come. With a hint, values that are chosen as wholes are those of
@@ -232,23 +232,11 @@ impl<'a> Interpreter<'a> {
                 return Err(Blocked::Thread);
             }
         }
-        self.keep(next, choices)
+        Ok(next)
     }
 
     pub(crate) fn scope<'s>(&'s self, procedure: ProcedureId, now: Store<'s>) -> Scope<'s> {
         Scope { program: self.program, layout: &self.layout, procedure, now, next: None }
-    }
-
-    /// The state, if the invariant of the procedure on top holds in it.
-    fn keep(&self, state: State, choices: &mut dyn Choices) -> Result<State, Blocked> {
-        let Some(frame) = state.stack.last() else { return Ok(state) };
-        if let Some(invariant) = &self.program.procedure(frame.procedure).invariant {
-            let now = Store { globals: &state.globals, memory: &state.memory, locals: &frame.locals };
-            if !self.scope(frame.procedure, now).holds(invariant, choices)? {
-                return Err(Blocked::False("enforced invariant"));
-            }
-        }
-        Ok(state)
     }
 
     /// The position of the cell of a target.

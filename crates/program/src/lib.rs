@@ -21,6 +21,7 @@ mod chance;
 mod check;
 mod dominators;
 mod dot;
+mod enforce;
 mod error;
 mod evaluate;
 mod explore;

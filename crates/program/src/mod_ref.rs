@@ -53,9 +53,6 @@ impl ModRef {
 
 impl Effects {
     fn add_own(&mut self, procedure: &Procedure) {
-        if let Some(invariant) = &procedure.invariant {
-            self.read(invariant);
-        }
         for edge in &procedure.edges {
             match &edge.operation {
                 Operation::Skip

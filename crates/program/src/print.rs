@@ -41,9 +41,6 @@ impl Program {
         if !locals.is_empty() {
             let _ = writeln!(out, "  local {}", list(locals));
         }
-        if let Some(invariant) = &procedure.invariant {
-            let _ = writeln!(out, "  invariant {}", self.show(id, invariant));
-        }
         let _ = writeln!(out, "  start at {}", procedure.entry.0);
         for at in procedure.location_ids().filter(|at| *at != procedure.exit) {
             let location = procedure.location(at);
@@ -133,6 +130,7 @@ impl LocationKind {
             LocationKind::Return => "return",
             LocationKind::End => "end",
             LocationKind::Goto => "goto",
+            LocationKind::Enforce => "enforce",
             LocationKind::Label => "label",
             LocationKind::Error => "error",
             LocationKind::Exit => "exit",

@@ -109,9 +109,6 @@ pub struct Procedure {
     pub entry: LocationId,
     /// Where the edges of returns end, so that graph algorithms have one sink. A configuration is never there.
     pub exit: LocationId,
-    /// Holds in every configuration with this procedure on top of the stack: a step into one where it does not hold
-    /// does not exist (`enforce` of Boolean programs). A choice in it is made to its advantage.
-    pub invariant: Option<Expr>,
 }
 
 /// A point of a procedure: a statement that is about to be executed.
@@ -144,6 +141,8 @@ pub enum LocationKind {
     Goto,
     /// A label with no statement.
     Label,
+    /// What the procedure enforces (`enforce` of Boolean programs), behind a call or at the entry.
+    Enforce,
     /// A failed check: the run ends here.
     Error,
     /// The sink of returns.

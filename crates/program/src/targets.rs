@@ -1,7 +1,7 @@
 //! What a program is asked about: failing checks and labels.
 
 use crate::error::ProgramError;
-use crate::program::{LocationKind, Node, Program};
+use crate::program::{LocationId, LocationKind, Node, ProcedureId, Program};
 
 /// Labels that are errors unless another one is asked for.
 pub const ERROR_LABELS: [&str; 4] = ["ERROR", "SLIC_ERROR", "error", "ERR"];
@@ -48,7 +48,7 @@ impl Program {
                     return Ok(labelled);
                 }
                 if let Some(procedure) = self.find_procedure(name) {
-                    let node = Node { procedure, location: self.procedure(procedure).entry };
+                    let node = Node { procedure, location: self.entered(procedure) };
                     return Ok(vec![ErrorSite { node, kind: ErrorKind::Entry(name.clone()) }]);
                 }
                 let procedures = self.procedures.iter().map(|procedure| procedure.name.as_str());
@@ -57,6 +57,17 @@ impl Program {
                     self.labels().map(|(label, _)| label).chain(procedures),
                 ))
             }
+        }
+    }
+
+    /// Where a call of a procedure has entered it: behind what it enforces.
+    fn entered(&self, procedure: ProcedureId) -> LocationId {
+        let body = self.procedure(procedure);
+        match body.location(body.entry).kind {
+            LocationKind::Enforce => {
+                body.edges_from(body.entry).next().map_or(body.entry, |(_, edge)| edge.to)
+            }
+            _ => body.entry,
         }
     }
 

@@ -53,11 +53,9 @@ impl Layout {
             let results: usize = procedure.results.iter().map(|ty| ty.width() as usize).sum();
             transfer_bits = transfer_bits.max(results);
             for edge in &procedure.edges {
-                let mut choices = scratch_bits_of(program, &edge.operation);
-                choices += procedure.invariant.as_ref().map_or(0, choice_bits);
+                let choices = scratch_bits_of(program, &edge.operation);
                 if let Operation::Call(call) = &edge.operation {
                     let callee = program.procedure(call.callee);
-                    choices += callee.invariant.as_ref().map_or(0, choice_bits);
                     transfer_bits =
                         transfer_bits.max(callee.variables[..call.arguments.len()].iter().map(bits_of).sum());
                 }

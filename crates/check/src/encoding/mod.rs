@@ -212,7 +212,6 @@ impl Encoding {
             all = d.and(&all, &d.not(&d.var(bit)));
         }
         step.require(&all);
-        step.keep_invariant(program.entry);
         let stores = d.exists(&step.relation, &step.translator.taken);
         ((0..self.layout.bits()).collect(), d.and(&self.zeros(), &d.primed(&stores)))
     }
@@ -264,7 +263,6 @@ impl Encoding {
             | Operation::EndThread
             | Operation::Sync => {}
         }
-        step.keep_invariant(at.procedure);
         let weight = step.finish();
         self.rule(from, Rhs::Swap(to), weight, origin);
     }
@@ -314,16 +312,13 @@ impl Encoding {
                 step.set(bit, self.domain.constant(false));
             }
         }
-        step.keep_invariant(call.callee);
         let weight = step.finish();
         // Back in the caller.
         let has_results = !callee.results.is_empty();
-        let enforced = program.procedure(at.procedure).invariant.is_some();
-        let back = if has_results || enforced { self.part(format!("{caller}.{number}.return")) } else { to };
+        let back = if has_results { self.part(format!("{caller}.{number}.return")) } else { to };
         if back != to {
             let mut step = Step::new(self, program, at.procedure);
             step.take_results(call, &callee.results);
-            step.keep_invariant(at.procedure);
             let weight = step.finish();
             self.rule(back, Rhs::Swap(to), weight, Origin::Part);
         }
@@ -589,18 +584,6 @@ impl<'a> Step<'a> {
         }
         for bit in self.layout.transfer() {
             self.set(bit, d.constant(false));
-        }
-    }
-
-    /// The invariant of the procedure that is on top after the step.
-    fn keep_invariant(&mut self, procedure: ProcedureId) {
-        if let Some(invariant) = &self.program.procedure(procedure).invariant {
-            let before = std::mem::replace(&mut self.translator.procedure, procedure);
-            self.translator.reads.after = true;
-            let holds = self.translator.holds(invariant);
-            self.require(&holds);
-            self.translator.reads.after = false;
-            self.translator.procedure = before;
         }
     }
 

@@ -100,10 +100,7 @@ fn lower_procedure(procedure: &ast::Procedure, scope: &Scope<'_>, reporter: &mut
         unknown: BTreeSet::new(),
         results: procedure.results,
     };
-    if let Some(enforce) = &procedure.enforce {
-        let invariant = lowering.expr(enforce, When::Now);
-        lowering.builder.invariant(invariant);
-    }
+    let enforced = procedure.enforce.as_ref().map(|enforce| lowering.expr(enforce, When::Now));
     lowering.place(&procedure.body);
     let end = lowering.builder.location(span(&procedure.end), LocationKind::End);
     lowering.label(end, &procedure.end_labels);
@@ -111,7 +108,11 @@ fn lower_procedure(procedure: &ast::Procedure, scope: &Scope<'_>, reporter: &mut
     let results = vec![Expr::choice(Scalar::Bool); procedure.results];
     let exit = lowering.builder.exit();
     lowering.builder.edge(end, exit, Operation::Return(results), span(&procedure.end));
-    lowering.builder.finish(entry)
+    let finished = lowering.builder.finish(entry);
+    match enforced {
+        Some(condition) => finished.enforcing(&condition),
+        None => finished,
+    }
 }
 
 struct Lowering<'a, 'r, 't> {

@@ -243,7 +243,6 @@ impl Body {
             edges: moved,
             entry: places[entry.0 as usize],
             exit: LocationId(0),
-            invariant: None,
         };
         (procedure, went)
     }
