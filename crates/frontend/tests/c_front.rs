@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use wherefore_frontend::c::{
-    DataModel, Options, Property, Translation, read_task, translate, translate_text,
+    DataModel, Options, Property, Question, Translation, read_task, translate, translate_text,
 };
 use wherefore_frontend::{LoadError, load};
 use wherefore_program::{ErrorKind, Interpreter, LocationKind, Operation, Program, Scalar, TargetChoice};
@@ -326,7 +326,9 @@ fn tasks_tell_files_model_and_property() {
     let task = read_task(&task).unwrap();
     assert_eq!(task.files, [folder.join("x.c")]);
     assert_eq!(task.options.data_model, DataModel::Ilp32);
-    assert_eq!(task.options.property, Property::Calls(vec!["reach_error".to_owned()]));
+    let Question::Decided(options) = task.question().unwrap() else { panic!("it is decided") };
+    assert_eq!(options.property, Property::Calls(vec!["reach_error".to_owned()]));
+    assert_eq!(options.data_model, DataModel::Ilp32);
     assert_eq!(task.properties[0].expected, Some(false));
 }
 

@@ -3,7 +3,8 @@
 //! `docs/c.md` says what is modelled, what is assumed and what is refused.
 //!
 //! # Reading order
-//! 1. [`translate`], [`Options`], [`Translation`]. `task.rs` reads properties and tasks of SV-COMP into options.
+//! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks of SV-COMP into
+//!    options.
 //! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files. `cimple.rs`: Cimple as C.
 //!    [`Mentions`]: whether a property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
@@ -22,6 +23,7 @@ mod mentions;
 mod models;
 mod points_to;
 mod problem;
+mod prp;
 mod rewrite;
 mod sema;
 mod task;
@@ -38,8 +40,9 @@ pub use ctype::DataModel;
 use lines::Sources;
 pub use mentions::Mentions;
 use problem::{Problem, refuse};
+pub use prp::{Asked, parse_property};
 use sema::Linkage;
-pub use task::{Property as TaskProperty, Task, read_property, read_task};
+pub use task::{Property as TaskProperty, Question, Task, read_property, read_task};
 use tree::Tree;
 use usage::Usage;
 

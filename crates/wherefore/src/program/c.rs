@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use wherefore_check::harness::{self, Case, Errors, Feed, FeedType, Replay, Replayed};
 use wherefore_check::{NoProver, Prover};
-use wherefore_frontend::c::{self, Assumption, DataModel, Input, Mentions, Options};
+use wherefore_frontend::c::{self, Assumption, DataModel, Input, Mentions, Options, Question};
 use wherefore_program::{ErrorKind, ErrorSite, LocationKind, Program, Trace};
 
 use crate::exit::CliError;
@@ -68,6 +68,13 @@ enum Model {
     Ilp32,
 }
 
+/// What came of reading a C program.
+pub enum Loaded {
+    Program(Program, Rest),
+    /// The property is well known, and not decided here: the reason for *unknown*.
+    NotDecided(String),
+}
+
 /// What the answer about a C program rests on.
 pub struct Rest {
     pub inputs: Vec<Input>,
@@ -101,21 +108,47 @@ impl CArgs {
         c::is_c(file) || c::is_cimple(file) || file.extension().is_some_and(|extension| extension == "yml")
     }
 
-    /// Reads C files, or a task.
-    pub fn load(&self, files: &[PathBuf], entry: Option<&str>) -> Result<(Program, Rest), CliError> {
-        let (mut options, files) = match files {
+    /// Reads C files, or a task. What is named here takes the place of what the task asks.
+    pub fn load(
+        &self,
+        files: &[PathBuf],
+        entry: Option<&str>,
+        label: Option<&str>,
+    ) -> Result<Loaded, CliError> {
+        let named = !self.error_function.is_empty()
+            || !self.error_label.is_empty()
+            || self.assertions
+            || label.is_some();
+        let (task, files) = match files {
             [task] if !c::is_c(task) && !c::is_cimple(task) => {
                 let task = c::read_task(task)?;
-                (task.options, task.files)
+                let files = task.files.clone();
+                (Some(task), files)
             }
-            files => (Options::default(), files.to_vec()),
+            files => (None, files.to_vec()),
         };
-        if let Some(file) = &self.property {
-            let name = file.display().to_string();
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| CliError::File { file: name.clone(), error })?;
-            options = c::read_property(&name, &text, &options)?;
-        }
+        let options = task.as_ref().map_or_else(Options::default, |task| task.options.clone());
+        let question = match (&self.property, task) {
+            (Some(file), _) => {
+                let name = file.display().to_string();
+                let text = std::fs::read_to_string(file)
+                    .map_err(|error| CliError::File { file: name.clone(), error })?;
+                c::read_property(&name, &text, &options)?
+            }
+            (None, Some(task)) if !named => task.question()?,
+            _ => Question::Decided(options.clone()),
+        };
+        let mut options = match question {
+            Question::Decided(options) => options,
+            Question::NotDecided(_) if named => options,
+            Question::NotDecided(why) => {
+                for file in &files {
+                    std::fs::File::open(file)
+                        .map_err(|error| CliError::File { file: file.display().to_string(), error })?;
+                }
+                return Ok(Loaded::NotDecided(why));
+            }
+        };
         if !self.error_function.is_empty() {
             options.property = c::Property::Calls(self.error_function.clone());
         }
@@ -146,7 +179,7 @@ impl CArgs {
             files,
             options,
         };
-        Ok((translation.program, rest))
+        Ok(Loaded::Program(translation.program, rest))
     }
 
     /// Runs the compiled program with the inputs of a failing run; none if that is not wanted. The harness is kept if

@@ -27,7 +27,7 @@ use wherefore_pushdown::StopReason;
 
 use crate::exit::{CliError, Exit, print};
 use crate::limits::LimitArgs;
-use c::{CArgs, Rest};
+use c::{CArgs, Loaded, Rest};
 
 /// What all questions to programs have in common.
 #[derive(Args)]
@@ -108,13 +108,17 @@ impl Subject {
 
 impl ProgramArgs {
     fn load(&self) -> Result<Subject, CliError> {
-        let reason = StopReason::Time.why();
-        self.limits.guard(if self.json {
+        self.limits.guard(self.unknown(StopReason::Time.why()));
+        self.load_without_guard()
+    }
+
+    /// The answer *unknown*, and why, in the form that was asked for.
+    fn unknown(&self, reason: &str) -> String {
+        if self.json {
             format!("{}\n", serde_json::json!({ "verdict": "unknown", "reason": reason }))
         } else {
             format!("{}: unknown, because {reason}\n", self.name())
-        });
-        self.load_without_guard()
+        }
     }
 
     /// The same for a command that goes on when the time for the verdict is over.
@@ -127,7 +131,12 @@ impl ProgramArgs {
         }
         let (mut program, rest) = if CArgs::applies_to(&self.file) {
             let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
-            let (program, rest) = self.c.load(&files, self.entry.as_deref())?;
+            let (program, rest) = match self.c.load(&files, self.entry.as_deref(), self.label.as_deref())? {
+                Loaded::Program(program, rest) => (program, rest),
+                Loaded::NotDecided(why) => {
+                    return Err(CliError::NotDecided { answer: self.unknown(&why) });
+                }
+            };
             // A label that is asked about instead has an error of its own.
             let refusal = property::refusal(&rest.options.property, &rest.mentions);
             if let (Some(message), None) = (refusal, &self.label) {
