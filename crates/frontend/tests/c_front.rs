@@ -5,13 +5,19 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use wherefore_frontend::c::{
-    DataModel, Options, Property, Question, Translation, read_task, translate, translate_text,
+    DataModel, ErrorLabels, Options, Property, Question, Translation, read_task, translate, translate_text,
 };
 use wherefore_frontend::{LoadError, load};
 use wherefore_program::{ErrorKind, Interpreter, LocationKind, Operation, Program, Scalar, TargetChoice};
 
 fn parsed(text: &str) -> Translation {
     with(text, &Options::default())
+}
+
+/// With the label `ERROR` as the only error.
+fn labelled(text: &str) -> Translation {
+    let property = Property::Labels(vec!["ERROR".to_owned()]);
+    with(text, &Options { property, ..Options::default() })
 }
 
 fn with(text: &str, options: &Options) -> Translation {
@@ -70,12 +76,19 @@ int main(void) {
         let targets = program.targets(&TargetChoice::Default).unwrap();
         targets.iter().filter_map(|target| program.line(target.node)).collect::<Vec<_>>()
     };
-    assert_eq!(lines(Property::All), [5, 6, 7]);
+    assert_eq!(lines(Property::All), [5, 6], "labels count only where they are asked for");
     assert_eq!(lines(Property::Calls(vec!["reach_error".to_owned()])), [5]);
     assert_eq!(lines(Property::Calls(vec!["own".to_owned()])), [9]);
     assert_eq!(lines(Property::Assertions), [6]);
     assert_eq!(lines(Property::Labels(vec!["ERROR".to_owned()])), [7]);
     assert_eq!(lines(Property::Labels(vec!["mine".to_owned()])), [8]);
+    let usual = Options { error_labels: ErrorLabels::Usual, ..Options::default() };
+    assert_eq!(with(text, &usual).program.targets(&TargetChoice::Default).unwrap().len(), 3);
+    // Whoever names the label finds it, whatever else is an error.
+    let property = Property::Calls(vec!["own".to_owned()]);
+    let names = Options { property, error_labels: ErrorLabels::Names, ..Options::default() };
+    let named = with(text, &names).program.targets(&TargetChoice::Label("ERROR".to_owned())).unwrap();
+    assert_eq!(named.len(), 1);
 }
 
 #[test]
@@ -86,7 +99,7 @@ fn calls_that_do_not_count_end_the_run() {
     assert!(fails(&parsed(text).program));
     for ending in ["abort()", "exit(1)", "__builtin_unreachable()", "__VERIFIER_assume(0)", "stop()"] {
         let text = format!("_Noreturn void stop(void); int main(void) {{ {ending}; ERROR: return 0; }}");
-        assert!(!fails(&parsed(&text).program), "{ending}");
+        assert!(!fails(&labelled(&text).program), "{ending}");
     }
 }
 
@@ -141,7 +154,9 @@ fn markers_of_files_that_are_not_there_do_not_count() {
     let file = folder.join("generated.c");
     let text = "#line 7 \"nowhere.c\"\nint main(void)\n{\n#line 12\n  int x = 1;\n#line 99 \"nowhere.h\"\n  ERROR: return x;\n}\n";
     std::fs::write(&file, text).unwrap();
-    let translation = translate(std::slice::from_ref(&file), &Options::default()).unwrap();
+    let property = Property::Labels(vec!["ERROR".to_owned()]);
+    let translation =
+        translate(std::slice::from_ref(&file), &Options { property, ..Options::default() }).unwrap();
     let program = &translation.program;
     let site = program.targets(&TargetChoice::Default).unwrap().remove(0);
     assert_eq!(program.line(site.node), Some(7));
@@ -203,11 +218,11 @@ fn what_is_assumed_is_said() {
 #[test]
 fn divisions_by_zero_end_the_run_where_they_stand() {
     let text = "int main(void) { int d = 0, x = 1; if (d != 0 && x / d > 0) x = 2; ERROR: return x; }";
-    assert!(fails(&parsed(text).program));
+    assert!(fails(&labelled(text).program));
     let text = "int main(void) { int d = 0, x = 1; x = x / d; ERROR: return x; }";
-    assert!(!fails(&parsed(text).program));
+    assert!(!fails(&labelled(text).program));
     let text = "int main(void) { int d = -1, x = -2147483647 - 1; x = x % d; ERROR: return x; }";
-    assert!(!fails(&parsed(text).program));
+    assert!(!fails(&labelled(text).program));
 }
 
 #[test]

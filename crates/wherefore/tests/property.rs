@@ -89,15 +89,29 @@ fn what_occurs_but_is_out_of_reach_is_safe() {
 }
 
 #[test]
+fn a_label_of_c_is_an_error_only_if_it_is_asked_for() {
+    for name in ["ERROR", "error"] {
+        let text = LABEL.replace("ERROR", name);
+        let (code, out, _) = ask("check", &format!("unasked-{name}"), &text, &[]);
+        assert_eq!(code, Some(0), "{out}");
+        assert!(out.contains(&format!("a label is an error if asked for (--error-label {name})")), "{out}");
+        for option in ["--error-label", "--label"] {
+            let asked = ask("check", &format!("asked{option}-{name}"), &text, &[option, name]);
+            assert_eq!(asked.0, Some(10), "{option} {name}: {asked:?}");
+        }
+    }
+    // An assertion beside it counts, the label does not.
+    let both = "#include <assert.h>\nint main(void) { int x = 1; assert(x); if (x) goto error; return 0; error: return 1; }";
+    assert_eq!(ask("check", "beside", both, &[]).0, Some(0));
+}
+
+#[test]
 fn a_program_with_nothing_to_check_is_said_to_have_nothing() {
     let text = "int main(void) { return 0; }";
     let (code, out, _) = ask("check", "nothing", text, &[]);
     assert_eq!(code, Some(0));
-    assert!(
-        out.contains("t.c: safe (nothing to check: no assertion, no error function, no error label)\n"),
-        "{out}"
-    );
+    assert!(out.contains("t.c: safe (nothing to check: no assertion, no error function)\n"), "{out}");
     let (_, out, _) = ask("check", "nothing-json", text, &["--json"]);
     let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(answer["reason"], "nothing to check: no assertion, no error function, no error label");
+    assert_eq!(answer["reason"], "nothing to check: no assertion, no error function");
 }

@@ -103,7 +103,8 @@ fn errors_with_a_body_labels_and_assertions_leave_a_mark() {
     let label = with(
         "int main(void) { int x = __VERIFIER_nondet_int(); if (x < -3) goto ERROR; return 0; ERROR: ; int y = 1; return y; }",
     );
-    confirmed(&one("label", &label, &[]));
+    confirmed(&one("label", &label, &["--error-label", "ERROR"]));
+    confirmed(&one("label-named", &label, &["--label", "ERROR"]));
     confirmed(&one("label32", &label, &["--error-label", "ERROR", "--data-model", "ilp32"]));
     let other = with("int main(void) { if (__VERIFIER_nondet_int() == 3) { WRONG: return 1; } return 0; }");
     confirmed(&one("other", &other, &["--error-label", "WRONG"]));

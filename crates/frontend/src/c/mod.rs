@@ -49,7 +49,7 @@ use usage::Usage;
 /// Which conventions count as errors. Calls that do not count end the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Property {
-    /// Calls of `reach_error` and `__VERIFIER_error`, failed assertions, and the usual labels.
+    /// Calls of `reach_error` and `__VERIFIER_error`, and failed assertions; with [`ErrorLabels::Usual`] also the usual labels.
     #[default]
     All,
     /// Calls of these functions only.
@@ -58,6 +58,18 @@ pub enum Property {
     Labels(Vec<String>),
     /// Failed assertions only.
     Assertions,
+}
+
+/// What the usual error labels (`ERROR:` and the like) mean where no property names them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorLabels {
+    /// Nothing, as in C, where `error:` is where many functions clean up.
+    #[default]
+    OnlyAsked,
+    /// Errors for [`Property::All`], as in Cimple.
+    Usual,
+    /// They are labels like all others: whoever asks about the program names one of them.
+    Names,
 }
 
 /// What objects with static storage hold that have no initial value.
@@ -85,6 +97,8 @@ pub struct Options {
     pub malloc_may_fail: bool,
     /// What globals without an initial value hold. With a file of Cimple among those of a program, they hold anything.
     pub globals: Uninitialised,
+    /// What the usual error labels mean.
+    pub error_labels: ErrorLabels,
 }
 
 impl Default for Options {
@@ -96,6 +110,7 @@ impl Default for Options {
             entry: "main".to_owned(),
             malloc_may_fail: false,
             globals: Uninitialised::default(),
+            error_labels: ErrorLabels::default(),
         }
     }
 }
@@ -188,7 +203,7 @@ pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, Lo
 /// use wherefore_frontend::c::{Options, translate_text};
 /// use wherefore_program::TargetChoice;
 ///
-/// let text = "int x; int main(void) { x = 1; if (x != 1) { ERROR: return 1; } return 0; }";
+/// let text = "void reach_error(void); int x; int main(void) { x = 1; if (x != 1) reach_error(); return 0; }";
 /// let translation = translate_text("tiny.c", text, &Options::default())?;
 /// assert_eq!(translation.program.targets(&TargetChoice::Default).unwrap().len(), 1);
 /// # Ok::<(), wherefore_frontend::LoadError>(())
@@ -240,7 +255,7 @@ fn translate_texts(
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
     let mut problems = Vec::new();
-    let mut mentions = Mentions::default();
+    let mut mentions = Mentions::new(options.error_labels);
     for text in texts {
         match input::parse(text, &mut sources) {
             Ok(unit) => {

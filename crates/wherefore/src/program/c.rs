@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use wherefore_check::harness::{self, Case, Errors, Feed, FeedType, Replay, Replayed};
 use wherefore_check::{NoProver, Prover};
-use wherefore_frontend::c::{self, Assumption, DataModel, Input, Mentions, Options, Question};
+use wherefore_frontend::c::{self, Assumption, DataModel, ErrorLabels, Input, Mentions, Options, Question};
 use wherefore_program::{ErrorKind, ErrorSite, LocationKind, Program, Trace};
 
 use crate::exit::CliError;
@@ -70,7 +70,7 @@ enum Model {
 
 /// What came of reading a C program.
 pub enum Loaded {
-    Program(Program, Rest),
+    Program(Box<(Program, Rest)>),
     /// The property is well known, and not decided here: the reason for *unknown*.
     NotDecided(String),
 }
@@ -158,6 +158,9 @@ impl CArgs {
         if self.assertions {
             options.property = c::Property::Assertions;
         }
+        if label.is_some() {
+            options.error_labels = ErrorLabels::Names;
+        }
         match self.data_model {
             Some(Model::Lp64) => options.data_model = DataModel::Lp64,
             Some(Model::Ilp32) => options.data_model = DataModel::Ilp32,
@@ -179,7 +182,7 @@ impl CArgs {
             files,
             options,
         };
-        Ok(Loaded::Program(translation.program, rest))
+        Ok(Loaded::Program(Box::new((translation.program, rest))))
     }
 
     /// Runs the compiled program with the inputs of a failing run; none if that is not wanted. The harness is kept if

@@ -290,7 +290,7 @@ impl Answer {
             });
         }
         if let Some(rest) = &subject.rest {
-            self.property = Some(property::words(&rest.options.property));
+            self.property = Some(property::words(rest));
             self.command = Some(again::command(self.engine));
             self.assumptions =
                 rest.assumptions.iter().map(|assumption| c::words(program, assumption)).collect();

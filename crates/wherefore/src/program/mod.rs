@@ -43,7 +43,8 @@ pub struct ProgramArgs {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 
-    /// Ask about this label (or about the entry of this procedure) instead of all checks and error labels.
+    /// Ask about this label (or about the entry of this procedure) instead of all checks and error labels. In C, labels are errors only
+    /// if they are asked for.
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
 
@@ -97,10 +98,10 @@ impl Subject {
         let why = match &self.rest {
             _ if !self.targets.is_empty() => return None,
             Some(rest) if rest.mentions.includes(&rest.options.property) => {
-                "what would be an error is in no function that is used"
+                "what would be an error is in no function that is used".to_owned()
             }
-            Some(_) => "no assertion, no error function, no error label",
-            None => "no assertion, no error label",
+            Some(rest) => property::nothing(rest),
+            None => "no assertion, no error label".to_owned(),
         };
         Some(format!("nothing to check: {why}"))
     }
@@ -132,7 +133,7 @@ impl ProgramArgs {
         let (mut program, rest) = if CArgs::applies_to(&self.file) {
             let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
             let (program, rest) = match self.c.load(&files, self.entry.as_deref(), self.label.as_deref())? {
-                Loaded::Program(program, rest) => (program, rest),
+                Loaded::Program(loaded) => *loaded,
                 Loaded::NotDecided(why) => {
                     return Err(CliError::NotDecided { answer: self.unknown(&why) });
                 }

@@ -3,6 +3,8 @@
 
 use wherefore_frontend::c::{Mentions, Property};
 
+use super::c::Rest;
+
 /// Why a property cannot be asked of a program, with what could be asked instead; none if it names something that occurs, or is the
 /// usual one, which nobody named.
 pub fn refusal(property: &Property, mentions: &Mentions) -> Option<String> {
@@ -23,6 +25,20 @@ pub fn refusal(property: &Property, mentions: &Mentions) -> Option<String> {
     Some(format!("the property asks about {asked}; {}", offer(mentions)))
 }
 
+/// Why there is nothing to check for the usual property, which nobody named.
+pub fn nothing(rest: &Rest) -> String {
+    if rest.is_cimple() {
+        return "no assertion, no error function, no error label".to_owned();
+    }
+    let labels: Vec<&str> = rest.mentions.error_labels().collect();
+    match labels.as_slice() {
+        [] => "no assertion, no error function".to_owned(),
+        [first, ..] => format!(
+            "no assertion, no error function; a label is an error if asked for (--error-label {first})"
+        ),
+    }
+}
+
 /// What there is to ask about, with the options that do.
 fn offer(mentions: &Mentions) -> String {
     let functions = mentions.error_functions().map(|name| format!("`{name}` (--error-function {name})"));
@@ -37,10 +53,11 @@ fn offer(mentions: &Mentions) -> String {
 }
 
 /// What must not happen, in words.
-pub fn words(property: &Property) -> String {
-    match property {
+pub fn words(rest: &Rest) -> String {
+    match &rest.options.property {
         Property::All => {
-            "no failed assertion, no call of `reach_error` or `__VERIFIER_error`, no error label".to_owned()
+            let labels = if rest.is_cimple() { ", no error label" } else { "" };
+            format!("no failed assertion, no call of `reach_error` or `__VERIFIER_error`{labels}")
         }
         Property::Calls(names) => format!("no call of {}", quoted(names)),
         Property::Labels(names) => format!("no run comes to the label {}", quoted(names)),
