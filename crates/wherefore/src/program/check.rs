@@ -91,6 +91,9 @@ pub struct Answer {
     pub verdict: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether nothing that the property names occurs in the program; only said if so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vacuous: bool,
     /// Who found it: `exact` or `cegar`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
@@ -194,6 +197,7 @@ impl Answer {
         let mut answer = Self {
             verdict: Word::Unknown,
             reason: None,
+            vacuous: subject.vacuity.is_some(),
             engine: None,
             error: None,
             targets: Vec::new(),

@@ -87,6 +87,8 @@ pub struct Subject {
     pub targets: Vec<ErrorSite>,
     /// What a C program has beside.
     pub rest: Option<Rest>,
+    /// Why a property that was named holds of it vacuously, if it does.
+    pub vacuity: Option<String>,
     /// Who checks proofs about it.
     pub prover: Prover,
     pub begin: Instant,
@@ -95,6 +97,9 @@ pub struct Subject {
 impl Subject {
     /// That no place was asked about, in words: no run fails then, whatever the program does.
     fn nothing_to_check(&self) -> Option<String> {
+        if let Some(why) = &self.vacuity {
+            return Some(format!("vacuously: {why}"));
+        }
         let why = match &self.rest {
             _ if !self.targets.is_empty() => return None,
             Some(rest) if rest.mentions.includes(&rest.options.property) => {
@@ -138,11 +143,6 @@ impl ProgramArgs {
                     return Err(CliError::NotDecided { answer: self.unknown(&why) });
                 }
             };
-            // A label that is asked about instead has an error of its own.
-            let refusal = property::refusal(&rest.options.property, &rest.mentions);
-            if let (Some(message), None) = (refusal, &self.label) {
-                return Err(question(message));
-            }
             (program, Some(rest))
         } else {
             if let Some(other) = self.more.first() {
@@ -155,7 +155,15 @@ impl ProgramArgs {
         }
         let choice = self.label.clone().map_or(TargetChoice::Default, TargetChoice::Label);
         let targets = program.targets(&choice).map_err(|error| question(error.to_string()))?;
-        Ok(Subject { program: Arc::new(program), targets, rest, prover, begin })
+        // Whoever asks about a label, or about indices, asks about something that occurs.
+        let vacuity = rest
+            .as_ref()
+            .filter(|_| targets.is_empty() && self.label.is_none() && self.check.is_none())
+            .and_then(|rest| property::vacuity(&rest.options.property, &rest.mentions));
+        if let Some(why) = &vacuity {
+            eprintln!("warning: {}: {why}", self.name());
+        }
+        Ok(Subject { program: Arc::new(program), targets, rest, vacuity, prover, begin })
     }
 
     fn name(&self) -> String {

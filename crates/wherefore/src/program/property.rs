@@ -1,13 +1,13 @@
-//! Properties of C programs in words; and those that speak of nothing in a program, which hold whatever it does. "Safe" would be true and useless: whoever
-//! named the property meant something, and most likely misspelt it, or took the property of another program.
+//! Properties of C programs in words; and those that speak of nothing in a program, which hold whatever it does. "Safe" is true then, and says little:
+//! whoever named the property meant something, and perhaps misspelt it, or took the property of another program.
 
 use wherefore_frontend::c::{Mentions, Property};
 
 use super::c::Rest;
 
-/// Why a property cannot be asked of a program, with what could be asked instead; none if it names something that occurs, or is the
+/// Why a property holds of a program vacuously, with what could be asked instead; none if it names something that occurs, or is the
 /// usual one, which nobody named.
-pub fn refusal(property: &Property, mentions: &Mentions) -> Option<String> {
+pub fn vacuity(property: &Property, mentions: &Mentions) -> Option<String> {
     if *property == Property::All || mentions.includes(property) {
         return None;
     }
