@@ -6,10 +6,11 @@
 //!
 //! # Reading order
 //! 1. [`Case`]: what is replayed. [`Replay`]: the outcome.
-//! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running; `int128.rs`: what
-//!    32-bit compilers do not know.
+//! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running, in a folder of its own
+//!    (`folder.rs`); `int128.rs`: what 32-bit compilers do not know.
 
 mod build;
+mod folder;
 mod int128;
 mod labels;
 mod text;
