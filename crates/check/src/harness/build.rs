@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::folder::Folder;
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
-use super::{Case, Feeding, Replay, int128, is_preprocessed, labels};
+use super::{Case, Feeding, Replay, int128, is_preprocessed, labels, library};
 
 /// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a value are zero, so that
 /// every run is the same.
@@ -224,6 +224,15 @@ fn build(
             if let Some((_, rest)) = line.split_once("undefined reference to `") {
                 missing.0.extend(rest.split('\'').next().map(str::to_owned));
             }
+        }
+        // A function that is left to the C library must not be made up where there is none.
+        let is_used = |name: &str| case.feeds.iter().any(|feed| feed.function == name);
+        let left = missing
+            .0
+            .iter()
+            .find(|name| library::is_left(name) && (is_used(name) || !library::only_prints(name)));
+        if let Some(name) = left {
+            return Err(format!("`{name}` of the C library is not there"));
         }
         if missing.0.len() == before || missing.0.contains("main") {
             return Err(gist(&complaint));
