@@ -228,6 +228,7 @@ impl Subject<'_> {
         let site = &self.targets[run.target];
         let (kind, label) = match &site.kind {
             ErrorKind::Assertion => ("assertion", None),
+            ErrorKind::Call(name) => ("error-call", Some(name.clone())),
             ErrorKind::Label(name) => ("label", Some(name.clone())),
             ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
         };

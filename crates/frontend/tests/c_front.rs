@@ -82,6 +82,10 @@ int main(void) {
     assert_eq!(lines(Property::Assertions), [6]);
     assert_eq!(lines(Property::Labels(vec!["ERROR".to_owned()])), [7]);
     assert_eq!(lines(Property::Labels(vec!["mine".to_owned()])), [8]);
+    let program = parsed(text).program;
+    let kinds: Vec<ErrorKind> =
+        program.targets(&TargetChoice::Default).unwrap().into_iter().map(|site| site.kind).collect();
+    assert_eq!(kinds, [ErrorKind::Call("reach_error".to_owned()), ErrorKind::Assertion]);
     let usual = Options { error_labels: ErrorLabels::Usual, ..Options::default() };
     assert_eq!(with(text, &usual).program.targets(&TargetChoice::Default).unwrap().len(), 3);
     // Whoever names the label finds it, whatever else is an error.

@@ -118,6 +118,18 @@ fn a_label_of_c_is_an_error_only_if_it_is_asked_for() {
 }
 
 #[test]
+fn calls_of_an_error_function_are_told_apart_from_assertions() {
+    let text = "#include <assert.h>\nvoid reach_error(void); int input(void);
+int main(void) { int x = input(); assert(x != 1); if (x == 2) reach_error(); return 0; }";
+    let (_, out, _) = ask("check", "kinds", text, &[]);
+    assert!(out.contains("t.c:3: call of `reach_error`") && out.contains("t.c:3: assertion"), "{out}");
+    let (_, out, _) = ask("check", "kinds-json", text, &["--json", "--error-function", "reach_error"]);
+    let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let error = &answer["error"];
+    assert_eq!((&error["kind"], &error["label"]), (&"error-call".into(), &"reach_error".into()), "{out}");
+}
+
+#[test]
 fn a_program_with_nothing_to_check_is_said_to_have_nothing() {
     let text = "int main(void) { return 0; }";
     let (code, out, _) = ask("check", "nothing", text, &[]);

@@ -252,7 +252,7 @@ fn errors(program: &Program, property: &c::Property, site: &ErrorSite) -> Errors
         {
             errors.labels.extend(names.iter().cloned());
         }
-        (ErrorKind::Assertion, _) => {}
+        (ErrorKind::Assertion | ErrorKind::Call(_), _) => {}
     }
     errors
 }

@@ -227,7 +227,7 @@ impl Word {
 pub struct Place {
     pub file: String,
     pub line: u32,
-    /// `assertion`, `label` or `procedure`.
+    /// `assertion`, `error-call`, `label` or `procedure`.
     pub kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -238,6 +238,7 @@ impl Place {
         let span = program.location(site.node).span;
         let (kind, label) = match &site.kind {
             ErrorKind::Assertion => ("assertion", None),
+            ErrorKind::Call(name) => ("error-call", Some(name.clone())),
             ErrorKind::Label(name) => ("label", Some(name.clone())),
             ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
         };
@@ -247,6 +248,9 @@ impl Place {
     fn words(&self) -> String {
         match &self.label {
             None => format!("{}:{}: {}", self.file, self.line, self.kind),
+            Some(name) if self.kind == "error-call" => {
+                format!("{}:{}: call of `{name}`", self.file, self.line)
+            }
             Some(label) => format!("{}:{}: {} {label}", self.file, self.line, self.kind),
         }
     }
