@@ -167,6 +167,77 @@ fn markers_of_files_that_are_not_there_do_not_count() {
     assert_eq!(program.source(program.location(site.node).span).name(), file.display().to_string());
 }
 
+/// Everything that an answer could show of a program: names and texts of files, or the messages.
+fn told(file: &std::path::Path) -> String {
+    match translate(&[file.to_owned()], &Options::default()) {
+        Ok(translation) => translation
+            .program
+            .sources
+            .iter()
+            .map(|file| format!("{}:\n{}", file.name(), file.text()))
+            .collect(),
+        Err(error) => error.render(),
+    }
+}
+
+#[test]
+fn files_that_only_a_marker_names_are_not_read() {
+    let (folder, other) = (folder("marked"), folder("marked-elsewhere"));
+    let secret = other.join("secret");
+    fs::write(&secret, "one of the secrets\ntwo of the secrets\n").unwrap();
+    let name = secret.display();
+    let ways = [
+        format!("#line 1 \"{name}\"\nint main(void) {{ undeclared = 1; return 0; }}\n"),
+        format!("# 1 \"{name}\" 1\nint main(void) {{ return 0; }}\n"),
+        format!("int l = __LINE__;\n#line 1 \"{name}\"\nint main(void) {{ return undeclared; }}\n"),
+        format!("#include \"marked.h\"\nint main(void) {{ return f(); }}\n"),
+        format!("#include \"marked.h\"\nint main(void) {{ return undeclared; }}\n"),
+    ];
+    fs::write(folder.join("marked.h"), format!("#line 1 \"{name}\"\nint f(void) {{ return 1; }}\n")).unwrap();
+    for (i, text) in ways.iter().enumerate() {
+        for extension in ["c", "i"] {
+            let file = folder.join(format!("marked-{i}.{extension}"));
+            fs::write(&file, text).unwrap();
+            let told = told(&file);
+            assert!(!told.contains("of the secrets"), "{extension}: {text}\n{told}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_included_from_elsewhere_are_not_quoted() {
+    let (folder, other) = (folder("included"), folder("included-elsewhere"));
+    fs::write(other.join("secret"), "root of_the_secrets\n").unwrap();
+    fs::write(other.join("directive"), "#of_the_secrets\n").unwrap();
+    let _ = fs::remove_file(folder.join("link.h"));
+    std::os::unix::fs::symlink(other.join("secret"), folder.join("link.h")).unwrap();
+    for name in [
+        other.join("secret").display().to_string(),
+        other.join("directive").display().to_string(),
+        "link.h".to_owned(),
+    ] {
+        let file = folder.join("including.c");
+        fs::write(&file, format!("#include \"{name}\"\nint main(void) {{ return 0; }}\n")).unwrap();
+        let told = told(&file);
+        assert!(!told.contains("of_the_secrets") && !told.contains("`root`"), "{told}");
+        assert!(told.contains(":1:"), "the place is named: {told}");
+    }
+    // A folder that the user names is the program's.
+    let file = folder.join("including.c");
+    fs::write(&file, "#include <secret>\nint main(void) { return 0; }\n").unwrap();
+    let options = Options { preprocessor: vec![format!("-I{}", other.display())], ..Options::default() };
+    let error = translate(&[file], &options).unwrap_err().render();
+    assert!(error.contains("root of_the_secrets"), "{error}");
+}
+
+#[test]
+fn lines_are_those_of_the_file_whatever_its_markers_say() {
+    let file = folder("numbered").join("numbered.c");
+    fs::write(&file, "int x;\n\n#line 1\nint main(void) {\n  undeclared = 1;\n}\n").unwrap();
+    let error = translate(&[file], &Options::default()).unwrap_err().render();
+    assert!(error.contains("numbered.c:5:3: ") && error.contains("undeclared = 1;"), "{error}");
+}
+
 #[test]
 fn statements_have_one_location_each() {
     let text = "int main(void) {\n  int x = 1;\n  x += 2;\n  if (x > 2)\n    x = 0;\n  while (x < 3)\n    x++;\n  return x;\n}\n";

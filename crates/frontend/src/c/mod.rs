@@ -5,7 +5,8 @@
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks of SV-COMP into
 //!    options.
-//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files. `cimple.rs`: Cimple as C.
+//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files;
+//!    `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
 //!    [`Mentions`]: whether a property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
@@ -24,6 +25,7 @@ mod models;
 mod points_to;
 mod problem;
 mod prp;
+mod quotable;
 mod rewrite;
 mod sema;
 mod task;
@@ -270,7 +272,7 @@ fn translate_texts(
         }
     }
     if !problems.is_empty() {
-        return Err(refuse(&sources.files, problems));
+        return Err(refuse(&sources, problems));
     }
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
     let only_here = || {
@@ -281,7 +283,7 @@ fn translate_texts(
     let Some(entry) = entry else {
         let span = Span::new(wherefore_program::FileId(0), 0, 0);
         let problem = Problem::new(span, format!("there is no function `{}`", options.entry));
-        return Err(refuse(&sources.files, vec![problem]));
+        return Err(refuse(&sources, vec![problem]));
     };
     let mut usage = Usage::new(&tree, entry);
     let called = |id: &tree::FunctionId| {
@@ -295,13 +297,13 @@ fn translate_texts(
             Err(problem) => vec![problem],
         };
         if !problems.is_empty() {
-            return Err(refuse(&sources.files, problems));
+            return Err(refuse(&sources, problems));
         }
         usage = Usage::new(&tree, entry);
     }
     let mut lowered = match lower::lower(&tree, &usage, entry, options) {
         Ok(lowered) => lowered,
-        Err(problems) => return Err(refuse(&sources.files, problems)),
+        Err(problems) => return Err(refuse(&sources, problems)),
     };
     let sources = files::keep_used(
         sources.files,
