@@ -463,6 +463,7 @@ impl Subject<'_> {
 pub fn place_of(program: &Program, site: &ErrorSite) -> Place {
     let (kind, label) = match &site.kind {
         ErrorKind::Assertion => ("assertion", None),
+        ErrorKind::Call(name) => ("error-call", Some(name.clone())),
         ErrorKind::Label(name) => ("label", Some(name.clone())),
         ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
     };

@@ -5,13 +5,19 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use wherefore_frontend::c::{
-    DataModel, Options, Property, Translation, read_task, translate, translate_text,
+    DataModel, ErrorLabels, Options, Property, Question, Translation, read_task, translate, translate_text,
 };
 use wherefore_frontend::{LoadError, load};
 use wherefore_program::{ErrorKind, Interpreter, LocationKind, Operation, Program, Scalar, TargetChoice};
 
 fn parsed(text: &str) -> Translation {
     with(text, &Options::default())
+}
+
+/// With the label `ERROR` as the only error.
+fn labelled(text: &str) -> Translation {
+    let property = Property::Labels(vec!["ERROR".to_owned()]);
+    with(text, &Options { property, ..Options::default() })
 }
 
 fn with(text: &str, options: &Options) -> Translation {
@@ -70,12 +76,23 @@ int main(void) {
         let targets = program.targets(&TargetChoice::Default).unwrap();
         targets.iter().filter_map(|target| program.line(target.node)).collect::<Vec<_>>()
     };
-    assert_eq!(lines(Property::All), [5, 6, 7]);
+    assert_eq!(lines(Property::All), [5, 6], "labels count only where they are asked for");
     assert_eq!(lines(Property::Calls(vec!["reach_error".to_owned()])), [5]);
     assert_eq!(lines(Property::Calls(vec!["own".to_owned()])), [9]);
     assert_eq!(lines(Property::Assertions), [6]);
     assert_eq!(lines(Property::Labels(vec!["ERROR".to_owned()])), [7]);
     assert_eq!(lines(Property::Labels(vec!["mine".to_owned()])), [8]);
+    let program = parsed(text).program;
+    let kinds: Vec<ErrorKind> =
+        program.targets(&TargetChoice::Default).unwrap().into_iter().map(|site| site.kind).collect();
+    assert_eq!(kinds, [ErrorKind::Call("reach_error".to_owned()), ErrorKind::Assertion]);
+    let usual = Options { error_labels: ErrorLabels::Usual, ..Options::default() };
+    assert_eq!(with(text, &usual).program.targets(&TargetChoice::Default).unwrap().len(), 3);
+    // Whoever names the label finds it, whatever else is an error.
+    let property = Property::Calls(vec!["own".to_owned()]);
+    let names = Options { property, error_labels: ErrorLabels::Names, ..Options::default() };
+    let named = with(text, &names).program.targets(&TargetChoice::Label("ERROR".to_owned())).unwrap();
+    assert_eq!(named.len(), 1);
 }
 
 #[test]
@@ -86,7 +103,7 @@ fn calls_that_do_not_count_end_the_run() {
     assert!(fails(&parsed(text).program));
     for ending in ["abort()", "exit(1)", "__builtin_unreachable()", "__VERIFIER_assume(0)", "stop()"] {
         let text = format!("_Noreturn void stop(void); int main(void) {{ {ending}; ERROR: return 0; }}");
-        assert!(!fails(&parsed(&text).program), "{ending}");
+        assert!(!fails(&labelled(&text).program), "{ending}");
     }
 }
 
@@ -141,11 +158,84 @@ fn markers_of_files_that_are_not_there_do_not_count() {
     let file = folder.join("generated.c");
     let text = "#line 7 \"nowhere.c\"\nint main(void)\n{\n#line 12\n  int x = 1;\n#line 99 \"nowhere.h\"\n  ERROR: return x;\n}\n";
     std::fs::write(&file, text).unwrap();
-    let translation = translate(std::slice::from_ref(&file), &Options::default()).unwrap();
+    let property = Property::Labels(vec!["ERROR".to_owned()]);
+    let translation =
+        translate(std::slice::from_ref(&file), &Options { property, ..Options::default() }).unwrap();
     let program = &translation.program;
     let site = program.targets(&TargetChoice::Default).unwrap().remove(0);
     assert_eq!(program.line(site.node), Some(7));
     assert_eq!(program.source(program.location(site.node).span).name(), file.display().to_string());
+}
+
+/// Everything that an answer could show of a program: names and texts of files, or the messages.
+fn told(file: &std::path::Path) -> String {
+    match translate(&[file.to_owned()], &Options::default()) {
+        Ok(translation) => translation
+            .program
+            .sources
+            .iter()
+            .map(|file| format!("{}:\n{}", file.name(), file.text()))
+            .collect(),
+        Err(error) => error.render(),
+    }
+}
+
+#[test]
+fn files_that_only_a_marker_names_are_not_read() {
+    let (folder, other) = (folder("marked"), folder("marked-elsewhere"));
+    let secret = other.join("secret");
+    fs::write(&secret, "one of the secrets\ntwo of the secrets\n").unwrap();
+    let name = secret.display();
+    let ways = [
+        format!("#line 1 \"{name}\"\nint main(void) {{ undeclared = 1; return 0; }}\n"),
+        format!("# 1 \"{name}\" 1\nint main(void) {{ return 0; }}\n"),
+        format!("int l = __LINE__;\n#line 1 \"{name}\"\nint main(void) {{ return undeclared; }}\n"),
+        format!("#include \"marked.h\"\nint main(void) {{ return f(); }}\n"),
+        format!("#include \"marked.h\"\nint main(void) {{ return undeclared; }}\n"),
+    ];
+    fs::write(folder.join("marked.h"), format!("#line 1 \"{name}\"\nint f(void) {{ return 1; }}\n")).unwrap();
+    for (i, text) in ways.iter().enumerate() {
+        for extension in ["c", "i"] {
+            let file = folder.join(format!("marked-{i}.{extension}"));
+            fs::write(&file, text).unwrap();
+            let told = told(&file);
+            assert!(!told.contains("of the secrets"), "{extension}: {text}\n{told}");
+        }
+    }
+}
+
+#[test]
+fn files_that_are_included_from_elsewhere_are_not_quoted() {
+    let (folder, other) = (folder("included"), folder("included-elsewhere"));
+    fs::write(other.join("secret"), "root of_the_secrets\n").unwrap();
+    fs::write(other.join("directive"), "#of_the_secrets\n").unwrap();
+    let _ = fs::remove_file(folder.join("link.h"));
+    std::os::unix::fs::symlink(other.join("secret"), folder.join("link.h")).unwrap();
+    for name in [
+        other.join("secret").display().to_string(),
+        other.join("directive").display().to_string(),
+        "link.h".to_owned(),
+    ] {
+        let file = folder.join("including.c");
+        fs::write(&file, format!("#include \"{name}\"\nint main(void) {{ return 0; }}\n")).unwrap();
+        let told = told(&file);
+        assert!(!told.contains("of_the_secrets") && !told.contains("`root`"), "{told}");
+        assert!(told.contains(":1:"), "the place is named: {told}");
+    }
+    // A folder that the user names is the program's.
+    let file = folder.join("including.c");
+    fs::write(&file, "#include <secret>\nint main(void) { return 0; }\n").unwrap();
+    let options = Options { preprocessor: vec![format!("-I{}", other.display())], ..Options::default() };
+    let error = translate(&[file], &options).unwrap_err().render();
+    assert!(error.contains("root of_the_secrets"), "{error}");
+}
+
+#[test]
+fn lines_are_those_of_the_file_whatever_its_markers_say() {
+    let file = folder("numbered").join("numbered.c");
+    fs::write(&file, "int x;\n\n#line 1\nint main(void) {\n  undeclared = 1;\n}\n").unwrap();
+    let error = translate(&[file], &Options::default()).unwrap_err().render();
+    assert!(error.contains("numbered.c:5:3: ") && error.contains("undeclared = 1;"), "{error}");
 }
 
 #[test]
@@ -203,11 +293,11 @@ fn what_is_assumed_is_said() {
 #[test]
 fn divisions_by_zero_end_the_run_where_they_stand() {
     let text = "int main(void) { int d = 0, x = 1; if (d != 0 && x / d > 0) x = 2; ERROR: return x; }";
-    assert!(fails(&parsed(text).program));
+    assert!(fails(&labelled(text).program));
     let text = "int main(void) { int d = 0, x = 1; x = x / d; ERROR: return x; }";
-    assert!(!fails(&parsed(text).program));
+    assert!(!fails(&labelled(text).program));
     let text = "int main(void) { int d = -1, x = -2147483647 - 1; x = x % d; ERROR: return x; }";
-    assert!(!fails(&parsed(text).program));
+    assert!(!fails(&labelled(text).program));
 }
 
 #[test]
@@ -326,7 +416,9 @@ fn tasks_tell_files_model_and_property() {
     let task = read_task(&task).unwrap();
     assert_eq!(task.files, [folder.join("x.c")]);
     assert_eq!(task.options.data_model, DataModel::Ilp32);
-    assert_eq!(task.options.property, Property::Calls(vec!["reach_error".to_owned()]));
+    let Question::Decided(options) = task.question().unwrap() else { panic!("it is decided") };
+    assert_eq!(options.property, Property::Calls(vec!["reach_error".to_owned()]));
+    assert_eq!(options.data_model, DataModel::Ilp32);
     assert_eq!(task.properties[0].expected, Some(false));
 }
 

@@ -33,6 +33,7 @@ impl Program {
                             span,
                             labels: Vec::new(),
                             kind: LocationKind::Error,
+                            called: None,
                         });
                         LocationId(procedure.locations.len() as u32 - 1)
                     }

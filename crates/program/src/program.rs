@@ -120,6 +120,8 @@ pub struct Location {
     pub labels: Vec<String>,
     /// What it is.
     pub kind: LocationKind,
+    /// The function whose call is the error that this location is.
+    pub called: Option<String>,
 }
 
 /// What is at a location.

@@ -29,6 +29,8 @@ pub struct ErrorSite {
 pub enum ErrorKind {
     /// A check that failed.
     Assertion,
+    /// A call of a function that stands for an error, by name.
+    Call(String),
     /// A label, by name.
     Label(String),
     /// The entry of a procedure, by name.
@@ -85,7 +87,8 @@ impl Program {
     fn default_target(&self, node: Node) -> Option<ErrorSite> {
         let location = self.location(node);
         if location.kind == LocationKind::Error {
-            return Some(ErrorSite { node, kind: ErrorKind::Assertion });
+            let kind = location.called.clone().map_or(ErrorKind::Assertion, ErrorKind::Call);
+            return Some(ErrorSite { node, kind });
         }
         let label = location.labels.iter().find(|label| ERROR_LABELS.contains(&label.as_str()))?;
         Some(ErrorSite { node, kind: ErrorKind::Label(label.clone()) })

@@ -12,7 +12,7 @@ pub const HELP: &str = "\
 Exit codes:
   0   safe: no run reaches the target
   10  unsafe: some run does
-  5   unknown, because a limit was reached
+  5   unknown: a limit was reached, or the property is not decided
   2   bad input or usage";
 
 /// How a command ended.
@@ -22,7 +22,7 @@ pub enum Exit {
     Negative,
     /// Something can go wrong; something was reached.
     Positive,
-    /// A limit was met first.
+    /// A limit was met first, or the question is not decided.
     Unknown,
     /// The input or the arguments are at fault.
     BadInput,
@@ -74,6 +74,12 @@ pub enum CliError {
     /// The solver that was named is none.
     #[error("{0}")]
     Solver(#[from] NoProver),
+    /// What is asked is well known, and not decided here: an answer, not an error.
+    #[error("{}", .answer.trim_end())]
+    NotDecided {
+        /// The answer, *unknown*, in the form that was asked for.
+        answer: String,
+    },
     /// The answer cannot be written.
     #[error("cannot write the answer: {0}")]
     Output(#[from] io::Error),
@@ -81,6 +87,9 @@ pub enum CliError {
 
 /// Prints an error and says how to leave.
 pub fn report(error: &CliError) -> Exit {
+    if let CliError::NotDecided { answer } = error {
+        return print(&mut io::stdout(), answer, Exit::Unknown).unwrap_or_else(|error| report(&error));
+    }
     eprintln!("error: {error}");
     Exit::BadInput
 }

@@ -1,4 +1,4 @@
-//! A property that speaks of nothing in the program is bad input, not a proof.
+//! A property that speaks of nothing in the program holds vacuously, and the answer says so.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,32 +26,44 @@ fn ask(verb: &str, name: &str, text: &str, options: &[&str]) -> (Option<i32>, St
 }
 
 #[track_caller]
-fn refused(name: &str, text: &str, options: &[&str], message: &str) {
+fn vacuous(name: &str, text: &str, options: &[&str], message: &str) {
+    let (file, why) = message.split_once(": ").unwrap();
     let (code, out, errors) = ask("check", name, text, options);
-    assert_eq!((code, out.as_str()), (Some(2), ""), "{errors}");
-    assert_eq!(errors.trim_end(), format!("error: {message}"));
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(out.starts_with(&format!("{file}: safe (vacuously: {why})\n")), "{out}");
+    assert_eq!(errors.trim_end(), format!("warning: {message}"));
+    if options != ["as a task"] {
+        let (_, out, _) = ask("check", &format!("{name}-json"), text, &[options, &["--json"]].concat());
+        let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+        assert_eq!((&answer["verdict"], &answer["vacuous"]), (&"safe".into(), &true.into()), "{out}");
+    }
 }
 
 const LABEL: &str = "int input(void); int main(void) { if (input() == 5) { ERROR: return 1; } return 0; }";
 
 #[test]
-fn functions_that_are_neither_declared_nor_called_are_not_asked_about() {
+fn functions_that_are_neither_declared_nor_called_are_never_called() {
     let offer = "it has the label `ERROR` (--error-label ERROR)";
     let one = "the property asks about calls of `reach_error`, which the program neither declares nor calls";
-    refused("prp", LABEL, &["--property", "p.prp"], &format!("t.c: {one}; {offer}"));
-    refused("yml", LABEL, &["as a task"], &format!("t.yml: {one}; {offer}"));
+    vacuous("prp", LABEL, &["--property", "p.prp"], &format!("t.c: {one}; {offer}"));
+    vacuous("yml", LABEL, &["as a task"], &format!("t.yml: {one}; {offer}"));
     let two = "the property asks about calls of `oops` or `__VERIFIER_error`, which the program neither declares nor calls";
     let options = ["--error-function", "oops", "--error-function", "__VERIFIER_error"];
-    refused("functions", LABEL, &options, &format!("t.c: {two}; {offer}"));
+    vacuous("functions", LABEL, &options, &format!("t.c: {two}; {offer}"));
     for verb in ["project", "explain", "slice"] {
-        assert_eq!(ask(verb, verb, LABEL, &["--error-function", "oops"]).0, Some(2), "{verb}");
+        let (code, out, errors) = ask(verb, verb, LABEL, &["--error-function", "oops"]);
+        assert_eq!(code, Some(0), "{verb}: {out}");
+        assert!(out.contains("vacuously") && errors.starts_with("warning: "), "{verb}: {out} {errors}");
     }
+    // What is doubtful about other proofs does not matter here.
+    let odd = "int x; int main(void) { return (unsigned long)&x & 64 ? 1 : 0; }";
+    assert_eq!(ask("check", "odd", odd, &["--error-function", "oops"]).0, Some(0));
 }
 
 #[test]
-fn labels_and_assertions_that_do_not_occur_are_not_asked_about() {
+fn labels_and_assertions_that_do_not_occur_are_never_reached() {
     let asserting = "#include <assert.h>\nvoid reach_error(void);\nint main(void) { assert(1); return 0; }";
-    refused(
+    vacuous(
         "label",
         asserting,
         &["--error-label", "ERROR"],
@@ -59,7 +71,7 @@ fn labels_and_assertions_that_do_not_occur_are_not_asked_about() {
          `reach_error` (--error-function reach_error) and assertions (--assertions)",
     );
     let bare = "#include <assert.h>\nint main(void) { return 0; }";
-    refused(
+    vacuous(
         "assertions",
         bare,
         &["--assertions"],
@@ -89,15 +101,42 @@ fn what_occurs_but_is_out_of_reach_is_safe() {
 }
 
 #[test]
+fn a_label_of_c_is_an_error_only_if_it_is_asked_for() {
+    for name in ["ERROR", "error"] {
+        let text = LABEL.replace("ERROR", name);
+        let (code, out, _) = ask("check", &format!("unasked-{name}"), &text, &[]);
+        assert_eq!(code, Some(0), "{out}");
+        assert!(out.contains(&format!("a label is an error if asked for (--error-label {name})")), "{out}");
+        for option in ["--error-label", "--label"] {
+            let asked = ask("check", &format!("asked{option}-{name}"), &text, &[option, name]);
+            assert_eq!(asked.0, Some(10), "{option} {name}: {asked:?}");
+        }
+    }
+    // An assertion beside it counts, the label does not.
+    let both = "#include <assert.h>\nint main(void) { int x = 1; assert(x); if (x) goto error; return 0; error: return 1; }";
+    assert_eq!(ask("check", "beside", both, &[]).0, Some(0));
+}
+
+#[test]
+fn calls_of_an_error_function_are_told_apart_from_assertions() {
+    let text = "#include <assert.h>\nvoid reach_error(void); int input(void);
+int main(void) { int x = input(); assert(x != 1); if (x == 2) reach_error(); return 0; }";
+    let (_, out, _) = ask("check", "kinds", text, &[]);
+    assert!(out.contains("t.c:3: call of `reach_error`") && out.contains("t.c:3: assertion"), "{out}");
+    let (_, out, _) = ask("check", "kinds-json", text, &["--json", "--error-function", "reach_error"]);
+    let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let error = &answer["error"];
+    assert_eq!((&error["kind"], &error["label"]), (&"error-call".into(), &"reach_error".into()), "{out}");
+}
+
+#[test]
 fn a_program_with_nothing_to_check_is_said_to_have_nothing() {
     let text = "int main(void) { return 0; }";
     let (code, out, _) = ask("check", "nothing", text, &[]);
     assert_eq!(code, Some(0));
-    assert!(
-        out.contains("t.c: safe (nothing to check: no assertion, no error function, no error label)\n"),
-        "{out}"
-    );
+    assert!(out.contains("t.c: safe (nothing to check: no assertion, no error function)\n"), "{out}");
     let (_, out, _) = ask("check", "nothing-json", text, &["--json"]);
     let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
-    assert_eq!(answer["reason"], "nothing to check: no assertion, no error function, no error label");
+    assert_eq!(answer["reason"], "nothing to check: no assertion, no error function");
+    assert_eq!(answer["vacuous"], serde_json::Value::Null, "nothing was named");
 }

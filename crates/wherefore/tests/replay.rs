@@ -103,7 +103,8 @@ fn errors_with_a_body_labels_and_assertions_leave_a_mark() {
     let label = with(
         "int main(void) { int x = __VERIFIER_nondet_int(); if (x < -3) goto ERROR; return 0; ERROR: ; int y = 1; return y; }",
     );
-    confirmed(&one("label", &label, &[]));
+    confirmed(&one("label", &label, &["--error-label", "ERROR"]));
+    confirmed(&one("label-named", &label, &["--label", "ERROR"]));
     confirmed(&one("label32", &label, &["--error-label", "ERROR", "--data-model", "ilp32"]));
     let other = with("int main(void) { if (__VERIFIER_nondet_int() == 3) { WRONG: return 1; } return 0; }");
     confirmed(&one("other", &other, &["--error-label", "WRONG"]));
@@ -179,21 +180,63 @@ int main(void) {{ int x = __VERIFIER_nondet_int(); {done} if (x == 41 && sizeof(
 }
 
 #[test]
-fn a_run_that_depends_on_what_cannot_be_fed_stays_unsafe() {
-    let text = "void reach_error(void); int main(void) { int x; if (x == 12345) reach_error(); return 0; }";
-    let answer = one("chance", text, &[]);
-    assert_eq!(
-        (&answer["verdict"], &answer["replay"]["outcome"]),
-        (&json!("unsafe"), &json!("not-replayed"))
+fn a_run_that_depends_on_what_cannot_be_fed_and_that_does_not_fail_is_unknown() {
+    let with = |body: &str| {
+        format!("void reach_error(void); void fill(int *); int main(void) {{ {body} return 0; }}")
+    };
+    for (name, body) in [
+        ("chance", "int x; if (x == 12345) reach_error();"),
+        ("written", "int x = 0; fill(&x); if (x == 5) reach_error();"),
+        ("assembly", "int a; __asm__(\"\" : \"=r\"(a) : \"0\"(0)); if (a) reach_error();"),
+    ] {
+        let answer = one(name, &with(body), &[]);
+        assert_eq!(answer["replay"]["outcome"], "not-confirmed", "{answer}");
+        let why = answer["replay"]["why"].as_str().unwrap();
+        assert!(
+            why.contains("it leaves with exit code 0; the run depends on a value that no input gives"),
+            "{why}"
+        );
+        assert!(why.contains("t.c:1"), "{why}");
+        unknown(&answer, why);
+    }
+}
+
+#[test]
+fn functions_of_the_c_library_are_the_real_ones() {
+    let with = |head: &str, condition: &str| {
+        format!(
+            "{head}\nvoid reach_error(void); int main(void) {{ if ({condition}) reach_error(); return 0; }}"
+        )
+    };
+    for (name, head, condition) in [
+        ("atoi", "int atoi(const char *);", "atoi(\"42\") != 42"),
+        ("printf", "int printf(const char *, ...);", "printf(\"ab\") != 2"),
+        ("strtol", "long strtol(const char *, char **, int);", "strtol(\"7\", 0, 10) != 7"),
+        ("isprint", "int isprint(int);", "!isprint('a')"),
+        ("builtin", "", "__builtin_ffs(2) != 2"),
+    ] {
+        let answer = one(name, &with(head, condition), &[]);
+        unknown(&answer, "no model says what is returned by");
+        assert_eq!(answer["replay"]["outcome"], "not-confirmed", "{name}: {answer}");
+    }
+    // The program really fails: what the library returns is what the run needs.
+    confirmed(&one("atoi-fails", &with("int atoi(const char *);", "atoi(\"42\") == 42"), &[]));
+    // Inputs are inputs, whoever defines them.
+    confirmed(&one("rand", &with("int rand(void);", "rand() == 1234567"), &[]));
+    confirmed(&one(
+        "getchar",
+        &with("int getchar(void); int puts(const char *);", "puts(\"x\"), getchar() == 'q'"),
+        &[],
+    ));
+    let both = with("int atoi(const char *); int rand(void);", "rand() == 12 && atoi(\"3\") == 4");
+    unknown(&one("both", &both, &[]), "`atoi`");
+    // For 32 bits too, with a library or without one.
+    unknown(
+        &one("atoi32", &with("int atoi(const char *);", "atoi(\"42\") != 42"), &["--data-model", "ilp32"]),
+        "",
     );
-    let why = answer["replay"]["why"].as_str().unwrap();
-    assert!(why.contains("depends on a value that no input gives") && why.contains("t.c:1"), "{why}");
-    let written = "void reach_error(void); void fill(int *); int main(void) { int x = 0; fill(&x); if (x == 5) reach_error(); return 0; }";
-    let answer = one("written", written, &[]);
-    assert_eq!(
-        (&answer["verdict"], &answer["replay"]["outcome"]),
-        (&json!("unsafe"), &json!("not-replayed"))
-    );
+    let prints = with("int printf(const char *, ...); int rand(void);", "printf(\"x\"), rand() == 12");
+    confirmed(&one("prints32", &prints, &["--data-model", "ilp32"]));
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::folder::Folder;
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
-use super::{Case, Feeding, Replay, int128, is_preprocessed, labels};
+use super::{Case, Feeding, Replay, int128, is_preprocessed, labels, library};
 
 /// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a value are zero, so that
 /// every run is the same.
@@ -60,25 +60,6 @@ impl Mode {
     }
 }
 
-/// A folder that is removed in the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> std::io::Result<Folder> {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("wherefore-replay-{}-{count}", std::process::id()));
-        fs::create_dir_all(&path)?;
-        Ok(Folder(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 fn compiler() -> OsString {
     std::env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or_else(|| OsString::from("cc"))
 }
@@ -115,9 +96,9 @@ pub(crate) fn run(case: &Case<'_>, feeding: &Feeding<'_>, time: Duration) -> (St
     let mut first: Option<String> = None;
     for mode in modes {
         missing = Missing::default();
-        match build(case, &folder.0, *mode, &mut missing, &|missing| harness(missing, *mode)) {
+        match build(case, folder.path(), *mode, &mut missing, &|missing| harness(missing, *mode)) {
             Ok(program) => {
-                let mut outcome = execute(&program, &folder.0, time);
+                let mut outcome = execute(&program, folder.path(), time);
                 if *mode == Mode::Wide && case.pointer_bits == 32 {
                     outcome = match outcome {
                         Replay::Confirmed { .. } => {
@@ -243,6 +224,15 @@ fn build(
             if let Some((_, rest)) = line.split_once("undefined reference to `") {
                 missing.0.extend(rest.split('\'').next().map(str::to_owned));
             }
+        }
+        // A function that is left to the C library must not be made up where there is none.
+        let is_used = |name: &str| case.feeds.iter().any(|feed| feed.function == name);
+        let left = missing
+            .0
+            .iter()
+            .find(|name| library::is_left(name) && (is_used(name) || !library::only_prints(name)));
+        if let Some(name) = left {
+            return Err(format!("`{name}` of the C library is not there"));
         }
         if missing.0.len() == before || missing.0.contains("main") {
             return Err(gist(&complaint));

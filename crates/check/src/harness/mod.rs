@@ -6,12 +6,14 @@
 //!
 //! # Reading order
 //! 1. [`Case`]: what is replayed. [`Replay`]: the outcome.
-//! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running; `int128.rs`: what
-//!    32-bit compilers do not know.
+//! 2. `text.rs`: the harness. `library.rs`: what it leaves to the C library. `labels.rs`: calls behind labels. `build.rs`: compiling and running, in a folder of its own
+//!    (`folder.rs`); `int128.rs`: what 32-bit compilers do not know.
 
 mod build;
+mod folder;
 mod int128;
 mod labels;
+mod library;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,9 +83,9 @@ pub enum Replay {
         /// A caveat.
         note: Option<String>,
     },
-    /// The compiled program ran, and everything that the run depends on was fed to it, but it did not fail.
+    /// The compiled program ran and ended without failing.
     NotConfirmed {
-        /// What happened instead.
+        /// What happened instead, and what the run depends on that could not be fed, if anything.
         why: String,
     },
     /// Nothing was learnt.
@@ -156,7 +158,7 @@ fn errors_at(program: &Program, errors: &Errors, site: &ErrorSite) -> Errors {
         ErrorKind::Assertion if program.location(site.node).kind == LocationKind::Error => {
             here.labels.clone_from(&errors.labels);
         }
-        ErrorKind::Assertion => {}
+        ErrorKind::Assertion | ErrorKind::Call(_) => {}
     }
     here
 }
@@ -166,7 +168,7 @@ fn replay_case(case: &Case<'_>, time: Duration) -> Replayed {
     let (harness, outcome) = build::run(case, &feeding, time);
     let outcome = match outcome {
         Replay::NotConfirmed { why } => match uncontrolled(case, &feeding) {
-            Some(reason) => Replay::NotReplayed { why: format!("{reason}; compiled, {why}") },
+            Some(reason) => Replay::NotConfirmed { why: format!("{why}; {reason}") },
             None => Replay::NotConfirmed { why },
         },
         other => other,
@@ -184,7 +186,16 @@ fn uncontrolled(case: &Case<'_>, feeding: &Feeding<'_>) -> Option<String> {
     }
     let interpreter = Interpreter::new(case.program);
     let step = interpreter.rests_on_chance(case.trace, |i, _| feeding.fed.contains(&i))?;
-    Some(format!("the run depends on a value that no input gives, at {}", place(case, step)))
+    let taken: BTreeSet<EdgeRef> = case.trace.steps.iter().map(|step| step.edge).collect();
+    let feeds = case.feeds.iter().filter(|feed| taken.contains(&feed.edge));
+    let left: BTreeSet<&str> =
+        feeds.map(|feed| feed.function.as_str()).filter(|name| library::is_left(name)).collect();
+    let left: Vec<String> = left.into_iter().map(|name| format!("`{name}`")).collect();
+    let note = match left.as_slice() {
+        [] => String::new(),
+        names => format!(" (no model says what is returned by {})", names.join(", ")),
+    };
+    Some(format!("the run depends on a value that no input gives, at {}{note}", place(case, step)))
 }
 
 fn place(case: &Case<'_>, step: usize) -> String {
@@ -213,7 +224,8 @@ impl<'a> Feeding<'a> {
                 continue;
             };
             let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
-            let (Some(value), false) = (value, feed.ty == FeedType::Part) else { continue };
+            let cannot = feed.ty == FeedType::Part || library::is_left(&feed.function);
+            let (Some(value), false) = (value, cannot) else { continue };
             let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });
             if feed.ty != FeedType::Pointer || value == 0 {

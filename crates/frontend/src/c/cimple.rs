@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::rewrite::{Rewritten, Tokens, blank, insert};
-use super::{Options, Uninitialised};
+use super::{ErrorLabels, Options, Uninitialised};
 
 /// Whether the name of a file says that it is Cimple.
 pub fn is_cimple(path: &Path) -> bool {
@@ -19,7 +19,12 @@ pub fn is_cimple(path: &Path) -> bool {
 
 /// The options for programs with Cimple among their files.
 pub(crate) fn options(options: &Options) -> Options {
-    Options { globals: Uninitialised::Any, ..options.clone() }
+    // A label that is asked about stays one.
+    let error_labels = match options.error_labels {
+        ErrorLabels::OnlyAsked => ErrorLabels::Usual,
+        other => other,
+    };
+    Options { globals: Uninitialised::Any, error_labels, ..options.clone() }
 }
 
 /// What is declared above a program that mentions the name.

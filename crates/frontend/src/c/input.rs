@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -13,6 +14,7 @@ use wherefore_program::Span;
 use super::cimple::{self, is_cimple};
 use super::lines::{LineTable, Sources};
 use super::problem::Problem;
+use super::quotable::{Quotable, dependencies};
 use super::rewrite::{Rewritten, rewrite, without_comments};
 use crate::diagnostics::LoadError;
 
@@ -50,10 +52,11 @@ pub(crate) fn read(path: &Path, arguments: &[String], sources: &mut Sources) -> 
         return Ok(cimple(&file, &original, sources));
     }
     let main = sources.add(&file, &original);
+    sources.quotable.give(path, arguments);
     if path.extension().is_some_and(|extension| extension == "i") {
         return Ok(Text::new(LineTable::identity(main, &original), &without_comments(&original)));
     }
-    let text = preprocess(path, without_lost_markers(&original), arguments)?;
+    let text = preprocess(path, without_markers(&original), arguments, &mut sources.quotable)?;
     let lines = LineTable::with_markers(main, &text);
     Ok(Text::new(lines, &text))
 }
@@ -71,48 +74,62 @@ pub(crate) fn cimple(name: &str, text: &str, sources: &mut Sources) -> Text {
     Text { is_cimple: true, ..Text::new(LineTable::identity(main, text).with_added(added), &rewritten) }
 }
 
-/// The text without its markers `#line 12 "other.c"`, if one of them names a file that is not there: places are then those of the file
-/// at hand.
-fn without_lost_markers(text: &str) -> Option<String> {
-    // What is behind the number of a marker.
-    fn marker(line: &str) -> Option<&str> {
-        let rest = line.trim_start().strip_prefix('#')?.trim_start();
-        let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
-        let name = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-        (name.len() < rest.len()).then_some(name)
-    }
-    let is_lost = |line: &str| {
-        let name = marker(line).and_then(|rest| rest.trim().strip_prefix('"')?.split('"').next());
-        name.is_some_and(|name| !Path::new(name).is_file())
+/// The text without its markers `#line 12 "other.c"`, if it has any: places are those of the file at hand. The files that markers name are not
+/// looked at: whoever wrote the program could name any.
+///
+/// A text that asks for its lines or its name (`__LINE__`, `__FILE__`) keeps its markers, for they change what it means.
+fn without_markers(text: &str) -> Option<String> {
+    let is_marker = |line: &str| {
+        let rest = line.trim_start().strip_prefix('#').map(str::trim_start);
+        let rest = rest.map(|rest| rest.strip_prefix("line").unwrap_or(rest).trim_start());
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
-    if !text.lines().any(is_lost) {
+    let matters = ["__LINE__", "__FILE__"].iter().any(|name| text.contains(name));
+    let goes_on = |line: &str| is_marker(line) && line.trim_end().ends_with('\\');
+    if matters || !text.lines().any(is_marker) || text.lines().any(goes_on) {
         return None;
     }
-    let keep = |line| if marker(line).is_some() { "" } else { line };
+    let keep = |line| if is_marker(line) { "" } else { line };
     Some(text.lines().map(keep).collect::<Vec<_>>().join("\n") + "\n")
 }
 
-/// Runs the preprocessor on a file, or on a text that stands for it.
-fn preprocess(path: &Path, text: Option<String>, arguments: &[String]) -> Result<String, LoadError> {
+/// Runs the preprocessor on a file, or on a text that stands for it, and takes note of the files that it reads.
+fn preprocess(
+    path: &Path,
+    text: Option<String>,
+    arguments: &[String],
+    quotable: &mut Quotable,
+) -> Result<String, LoadError> {
     let compiler = std::env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or_else(|| OsString::from("cc"));
     let file = path.display().to_string();
-    let mut command = Command::new(&compiler);
-    command.arg("-E").args(arguments);
-    let output = match text {
-        None => command.arg(path).output(),
-        Some(text) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            command.arg("-iquote").arg(folder.unwrap_or(Path::new("."))).args(["-x", "c", "-"]);
-            let name = file.replace('\\', "\\\\").replace('"', "\\\"");
-            output_on(command, &format!("# 1 \"{name}\"\n{text}"))
+    // The preprocessor writes down what it has read, under a name that no program can know.
+    let target = format!("files-{:016x}", RandomState::new().hash_one(std::process::id()));
+    let run = |more: &[&str]| {
+        let mut command = Command::new(&compiler);
+        command.arg("-E").args(arguments).args(more);
+        match &text {
+            None => command.arg(path).stdin(Stdio::null()).output(),
+            Some(text) => {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                command.arg("-iquote").arg(folder.unwrap_or(Path::new("."))).args(["-x", "c", "-"]);
+                let name = file.replace('\\', "\\\\").replace('"', "\\\"");
+                output_on(command, &format!("# 1 \"{name}\"\n{text}"))
+            }
         }
     };
+    let mut output = run(&["-MD", "-MT", &target, "-MF", "/dev/stderr"]);
+    // Whoever cannot write that down may still preprocess; then only given files are quoted.
+    if output.as_ref().is_ok_and(|output| !output.status.success()) {
+        output = run(&[]);
+    }
     let output = output.map_err(|error| {
         let message = format!("the preprocessor `{}` cannot be run: {error}", Path::new(&compiler).display());
         LoadError::Io { file: file.clone(), error: std::io::Error::new(error.kind(), message) }
     })?;
+    let (read, complaint) = dependencies(&String::from_utf8_lossy(&output.stderr), &target);
+    quotable.have_read(read);
     if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let message = quotable.complaint(&complaint);
         let error = std::io::Error::other(format!("the preprocessor failed:\n{message}"));
         return Err(LoadError::Io { file, error });
     }

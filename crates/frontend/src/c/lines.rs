@@ -1,16 +1,20 @@
 //! From places in preprocessed text back to the files that a person wrote.
 
 use std::fs;
-use std::path::Path;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::{FileId, SourceFile, Span};
 
-/// The files that spans refer to. A file is read when a span first leads to it.
+use super::quotable::{Quotable, Shown};
+
+/// The files that spans refer to. A file is read when a span first leads to it, if it may be quoted.
 #[derive(Default)]
 pub(crate) struct Sources {
     pub(crate) files: Vec<SourceFile>,
+    pub(crate) quotable: Quotable,
     known: FxHashMap<String, Option<FileId>>,
+    /// Files of which only places are shown.
+    hidden: FxHashSet<FileId>,
 }
 
 impl Sources {
@@ -22,19 +26,30 @@ impl Sources {
         id
     }
 
-    /// The file of this name, if there is one on disk.
+    /// Whether only the places of a file are shown.
+    pub(crate) fn is_hidden(&self, file: FileId) -> bool {
+        self.hidden.contains(&file)
+    }
+
+    /// The file of this name, if the program was read from it.
     fn find(&mut self, name: &str) -> Option<FileId> {
         if let Some(found) = self.known.get(name) {
             return *found;
         }
-        let text = if Path::new(name).is_file() { fs::read(name).ok() } else { None };
-        match text {
-            Some(bytes) => Some(self.add(name, &String::from_utf8_lossy(&bytes))),
-            None => {
-                self.known.insert(name.to_owned(), None);
-                None
-            }
+        let shown = self.quotable.shown(name);
+        let bytes = if shown == Shown::Nothing { None } else { fs::read(name).ok() };
+        let Some(bytes) = bytes else {
+            self.known.insert(name.to_owned(), None);
+            return None;
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        if shown == Shown::All {
+            return Some(self.add(name, &text));
         }
+        let lines: String = text.chars().filter(|c| *c == '\n').collect();
+        let id = self.add(name, &lines);
+        self.hidden.insert(id);
+        Some(id)
     }
 
     /// A line of a file without the blanks around it.

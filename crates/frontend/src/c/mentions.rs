@@ -14,8 +14,8 @@ use lang_c::span::Span;
 use lang_c::visit::{self, Visit};
 use wherefore_program::ERROR_LABELS;
 
-use super::Property;
 use super::models::{self, Meaning};
+use super::{ErrorLabels, Property};
 
 /// The functions and labels of a program, also those that no run gets to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,9 +27,15 @@ pub struct Mentions {
     /// Functions that are called by their name.
     called: BTreeSet<String>,
     labels: BTreeSet<String>,
+    error_labels: ErrorLabels,
 }
 
 impl Mentions {
+    /// Of a program without text. `error_labels` says whether labels belong to the usual property.
+    pub(crate) fn new(error_labels: ErrorLabels) -> Self {
+        Self { error_labels, ..Self::default() }
+    }
+
     /// Adds what a text mentions.
     pub(crate) fn add(&mut self, unit: &TranslationUnit) {
         self.visit_translation_unit(unit);
@@ -52,7 +58,7 @@ impl Mentions {
             Property::All => {
                 self.has_assertions()
                     || self.error_functions().next().is_some()
-                    || self.error_labels().next().is_some()
+                    || (self.error_labels == ErrorLabels::Usual && self.error_labels().next().is_some())
             }
             Property::Calls(names) => {
                 names.iter().any(|name| self.declared.contains(name) || self.called.contains(name))
@@ -179,7 +185,8 @@ mod tests {
         let own =
             "void assert(int c) { if (!c) { ERROR: goto ERROR; } } int main(void) { assert(1); return 0; }";
         assert!(!mentions(own).includes(&Property::Assertions));
-        assert!(mentions(own).includes(&Property::All));
+        assert!(!mentions(own).includes(&Property::All), "labels count where they are asked for");
+        assert!(mentions(own).includes(&labels("ERROR")));
         assert!(!mentions("int main(void) { return 0; }").includes(&Property::All));
     }
 

@@ -3,8 +3,10 @@
 //! `docs/c.md` says what is modelled, what is assumed and what is refused.
 //!
 //! # Reading order
-//! 1. [`translate`], [`Options`], [`Translation`]. `task.rs` reads properties and tasks of SV-COMP into options.
-//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files. `cimple.rs`: Cimple as C.
+//! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks of SV-COMP into
+//!    options.
+//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files;
+//!    `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
 //!    [`Mentions`]: whether a property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
@@ -22,6 +24,8 @@ mod mentions;
 mod models;
 mod points_to;
 mod problem;
+mod prp;
+mod quotable;
 mod rewrite;
 mod sema;
 mod task;
@@ -40,15 +44,16 @@ pub use ctype::DataModel;
 use lines::Sources;
 pub use mentions::Mentions;
 use problem::{Problem, refuse};
+pub use prp::{Asked, parse_property};
 use sema::Linkage;
-pub use task::{Property as TaskProperty, Task, read_property, read_task};
+pub use task::{Property as TaskProperty, Question, Task, read_property, read_task};
 use tree::Tree;
 use usage::Usage;
 
 /// Which conventions count as errors. Calls that do not count end the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Property {
-    /// Calls of `reach_error` and `__VERIFIER_error`, failed assertions, and the usual labels.
+    /// Calls of `reach_error` and `__VERIFIER_error`, and failed assertions; with [`ErrorLabels::Usual`] also the usual labels.
     #[default]
     All,
     /// Calls of these functions only.
@@ -57,6 +62,18 @@ pub enum Property {
     Labels(Vec<String>),
     /// Failed assertions only.
     Assertions,
+}
+
+/// What the usual error labels (`ERROR:` and the like) mean where no property names them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ErrorLabels {
+    /// Nothing, as in C, where `error:` is where many functions clean up.
+    #[default]
+    OnlyAsked,
+    /// Errors for [`Property::All`], as in Cimple.
+    Usual,
+    /// They are labels like all others: whoever asks about the program names one of them.
+    Names,
 }
 
 /// What objects with static storage hold that have no initial value.
@@ -84,6 +101,8 @@ pub struct Options {
     pub malloc_may_fail: bool,
     /// What globals without an initial value hold. With a file of Cimple among those of a program, they hold anything.
     pub globals: Uninitialised,
+    /// What the usual error labels mean.
+    pub error_labels: ErrorLabels,
 }
 
 impl Default for Options {
@@ -95,6 +114,7 @@ impl Default for Options {
             entry: "main".to_owned(),
             malloc_may_fail: false,
             globals: Uninitialised::default(),
+            error_labels: ErrorLabels::default(),
         }
     }
 }
@@ -161,7 +181,7 @@ pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, Lo
 /// use wherefore_frontend::c::{Options, translate_text};
 /// use wherefore_program::TargetChoice;
 ///
-/// let text = "int x; int main(void) { x = 1; if (x != 1) { ERROR: return 1; } return 0; }";
+/// let text = "void reach_error(void); int x; int main(void) { x = 1; if (x != 1) reach_error(); return 0; }";
 /// let translation = translate_text("tiny.c", text, &Options::default())?;
 /// assert_eq!(translation.program.targets(&TargetChoice::Default).unwrap().len(), 1);
 /// # Ok::<(), wherefore_frontend::LoadError>(())
@@ -213,7 +233,7 @@ fn translate_texts(
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
     let mut problems = Vec::new();
-    let mut mentions = Mentions::default();
+    let mut mentions = Mentions::new(options.error_labels);
     for text in texts {
         match input::parse(text, &mut sources) {
             Ok(unit) => {
@@ -228,7 +248,7 @@ fn translate_texts(
         }
     }
     if !problems.is_empty() {
-        return Err(refuse(&sources.files, problems));
+        return Err(refuse(&sources, problems));
     }
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
     let only_here = || {
@@ -239,7 +259,7 @@ fn translate_texts(
     let Some(entry) = entry else {
         let span = Span::new(wherefore_program::FileId(0), 0, 0);
         let problem = Problem::new(span, format!("there is no function `{}`", options.entry));
-        return Err(refuse(&sources.files, vec![problem]));
+        return Err(refuse(&sources, vec![problem]));
     };
     let mut usage = Usage::new(&tree, entry);
     let called = |id: &tree::FunctionId| {
@@ -253,13 +273,13 @@ fn translate_texts(
             Err(problem) => vec![problem],
         };
         if !problems.is_empty() {
-            return Err(refuse(&sources.files, problems));
+            return Err(refuse(&sources, problems));
         }
         usage = Usage::new(&tree, entry);
     }
     let mut lowered = match lower::lower(&tree, &usage, entry, options) {
         Ok(lowered) => lowered,
-        Err(problems) => return Err(refuse(&sources.files, problems)),
+        Err(problems) => return Err(refuse(&sources, problems)),
     };
     let sources = files::keep_used(
         sources.files,

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use wherefore_program::{SourceFile, Span};
+use wherefore_program::Span;
 use wherefore_pushdown::ParseError;
 
+use super::lines::Sources;
 use crate::diagnostics::{Diagnostic, LoadError, MAX_DIAGNOSTICS};
 
 /// One thing that is wrong.
@@ -28,18 +29,20 @@ impl Problem {
 pub(crate) type Checked<T> = Result<T, Problem>;
 
 /// The error with all problems, sorted by place; two at one place are one.
-pub(crate) fn refuse(sources: &[SourceFile], problems: Vec<Problem>) -> LoadError {
+pub(crate) fn refuse(sources: &Sources, problems: Vec<Problem>) -> LoadError {
     let mut sorted = BTreeMap::new();
     for problem in problems {
         sorted.entry((problem.span.file, problem.span.start)).or_insert(problem);
     }
     let diagnostic = |problem: Problem| {
-        let source = &sources[problem.span.file.0 as usize];
+        let source = &sources.files[problem.span.file.0 as usize];
         let at = problem.span.start as usize..problem.span.end as usize;
-        Diagnostic {
-            file: source.name().to_owned(),
-            error: ParseError::at(source.text(), at, problem.message),
-        }
+        let message = if sources.is_hidden(problem.span.file) {
+            "something is wrong in this file, which does not lie with the program".to_owned()
+        } else {
+            problem.message
+        };
+        Diagnostic { file: source.name().to_owned(), error: ParseError::at(source.text(), at, message) }
     };
     let diagnostics = sorted.into_values().take(MAX_DIAGNOSTICS).map(diagnostic).collect();
     LoadError::Invalid { diagnostics }

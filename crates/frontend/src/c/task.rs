@@ -1,4 +1,4 @@
-//! Properties and tasks as SV-COMP writes them.
+//! Tasks as SV-COMP writes them (`.yml`), and the properties that they name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use saphyr::{LoadableYamlNode, Yaml};
 use wherefore_pushdown::ParseError;
 
+use super::prp::{Asked, parse_property};
 use super::{DataModel, Options};
 use crate::diagnostics::{Diagnostic, LoadError};
 
@@ -16,6 +17,8 @@ pub struct Property {
     pub file: PathBuf,
     /// Whether it holds; none if nobody knows.
     pub expected: Option<bool>,
+    /// Its name as the task writes it, for messages.
+    written: String,
 }
 
 /// A task: what is to be checked, and how.
@@ -25,100 +28,118 @@ pub struct Task {
     pub files: Vec<PathBuf>,
     /// The properties asked about.
     pub properties: Vec<Property>,
-    /// The options that the task states; others are as usual.
+    /// The options that the task states, without its properties; others are as usual.
     pub options: Options,
+    name: String,
+    text: String,
 }
 
-/// Reads a property file into options: `CHECK( init(main()), LTL(G ! call(reach_error())) )` or
-/// `LTL(G ! label(ERROR))`.
-pub fn read_property(name: &str, text: &str, options: &Options) -> Result<Options, LoadError> {
-    let fail = |at: usize, message: &str| {
-        let error = ParseError::at(text, at..at + 1, message);
-        LoadError::Invalid { diagnostics: vec![Diagnostic { file: name.to_owned(), error }] }
-    };
-    let mut options = options.clone();
-    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    let between = |before: &str, after: &[char]| {
-        let start = squeezed.find(before)? + before.len();
-        let end = squeezed[start..].find(after)?;
-        Some(squeezed[start..start + end].to_owned()).filter(|word| !word.is_empty())
-    };
-    if let Some(entry) = between("init(", &['(', ')']) {
-        options.entry = entry;
+/// What a property file or a task asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Options with a property that is decided.
+    Decided(Options),
+    /// A well-known property that is not decided here: why the answer is *unknown*.
+    NotDecided(String),
+}
+
+/// Reads a property file into options.
+///
+/// ```
+/// use wherefore_frontend::c::{Options, Property, Question, read_property};
+///
+/// let text = "CHECK( init(main()), LTL(G ! call(reach_error())) )";
+/// let Question::Decided(options) = read_property("p.prp", text, &Options::default())? else { panic!() };
+/// assert_eq!(options.property, Property::Calls(vec!["reach_error".to_owned()]));
+/// # Ok::<(), wherefore_frontend::LoadError>(())
+/// ```
+pub fn read_property(name: &str, text: &str, options: &Options) -> Result<Question, LoadError> {
+    Ok(match parse_property(name, text)? {
+        Asked::Reachability { property, entry } => {
+            Question::Decided(Options { property, entry, ..options.clone() })
+        }
+        Asked::Other(words) => {
+            Question::NotDecided(format!("{name} asks for {words}, which is not decided here"))
+        }
+    })
+}
+
+impl Task {
+    /// The first property of the task that is decided; the usual question if the task names no property. Every file that it names must be
+    /// there and hold a property.
+    pub fn question(&self) -> Result<Question, LoadError> {
+        let mut found: Option<Question> = None;
+        for property in &self.properties {
+            let text = fs::read_to_string(&property.file).map_err(|error| {
+                let at = self.text.find(&property.written).unwrap_or(0);
+                let message =
+                    format!("the property file `{}` cannot be read: {error}", property.file.display());
+                invalid(&self.name, &self.text, at..at + property.written.len(), message)
+            })?;
+            let question = read_property(&property.file.display().to_string(), &text, &self.options)?;
+            found = match (found, question) {
+                (Some(Question::Decided(options)), _) => Some(Question::Decided(options)),
+                (Some(Question::NotDecided(why)), Question::NotDecided(_)) => Some(Question::NotDecided(why)),
+                (_, question) => Some(question),
+            };
+        }
+        Ok(found.unwrap_or_else(|| Question::Decided(self.options.clone())))
     }
-    if let Some(function) = between("G!call(", &['(', ')']) {
-        options.property = super::Property::Calls(vec![function]);
-    } else if let Some(label) = between("G!label(", &[')']) {
-        options.property = super::Property::Labels(vec![label]);
-    } else {
-        let at = text.find("CHECK").unwrap_or(0);
-        return Err(fail(at, "only `LTL(G ! call(f()))` and `LTL(G ! label(l))` are understood"));
-    }
-    Ok(options)
+}
+
+fn invalid(name: &str, text: &str, at: std::ops::Range<usize>, message: String) -> LoadError {
+    let error = ParseError::at(text, at, message);
+    LoadError::Invalid { diagnostics: vec![Diagnostic { file: name.to_owned(), error }] }
 }
 
 fn get<'a>(node: &Yaml<'a>, key: &str) -> Option<Yaml<'a>> {
     node.as_mapping_get(key).cloned()
 }
 
-/// Reads a task file (`.yml`) of SV-COMP, and the first property of it that is understood.
+/// Reads a task file (`.yml`) of SV-COMP. Its properties are only read when they are asked for ([`Task::question`]).
 pub fn read_task(path: &Path) -> Result<Task, LoadError> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| LoadError::Io { file: name.clone(), error })?;
-    let fail = |message: String| {
-        let error = ParseError::at(&text, 0..1, message);
-        LoadError::Invalid { diagnostics: vec![Diagnostic { file: name.clone(), error }] }
+    // The parser tells no places of what it has read: the place is where the key stands.
+    let fail = |key: &str, message: String| {
+        let at = text.find(key).unwrap_or(0);
+        invalid(&name, &text, at..at + 1, message)
     };
-    let documents = Yaml::load_from_str(&text).map_err(|error| fail(error.to_string()))?;
-    let Some(root) = documents.first() else { return Err(fail("the file is empty".to_owned())) };
+    let documents = Yaml::load_from_str(&text).map_err(|error| fail("", error.to_string()))?;
+    let Some(root) = documents.first() else { return Err(fail("", "the file is empty".to_owned())) };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let files = match get(root, "input_files") {
-        Some(node) => match node.as_str() {
-            Some(file) => vec![folder.join(file)],
-            None => node
-                .as_vec()
-                .map(|list| list.iter().filter_map(Yaml::as_str).map(|file| folder.join(file)).collect())
-                .unwrap_or_default(),
-        },
-        None => Vec::new(),
+    let Some(node) = get(root, "input_files") else {
+        return Err(fail("", "`input_files` is missing".to_owned()));
     };
+    let named: Option<Vec<&str>> = match (node.as_str(), node.as_vec()) {
+        (Some(file), _) => Some(vec![file]),
+        (None, list) => list.and_then(|list| list.iter().map(Yaml::as_str).collect()),
+    };
+    let files: Vec<PathBuf> = named.into_iter().flatten().map(|file| folder.join(file)).collect();
     if files.is_empty() {
-        return Err(fail("`input_files` is missing".to_owned()));
+        return Err(fail("input_files", "`input_files` is neither a file nor a list of files".to_owned()));
     }
     let mut options = Options::default();
     if let Some(model) = get(root, "options").and_then(|node| get(&node, "data_model")) {
         options.data_model = match model.as_str() {
             Some("ILP32") => DataModel::Ilp32,
             Some("LP64") => DataModel::Lp64,
-            _ => return Err(fail("`data_model` is neither ILP32 nor LP64".to_owned())),
+            _ => return Err(fail("data_model", "`data_model` is neither ILP32 nor LP64".to_owned())),
         };
     }
     let mut properties = Vec::new();
-    for node in get(root, "properties").as_ref().and_then(Yaml::as_vec).into_iter().flatten() {
-        if let Some(file) = get(node, "property_file").as_ref().and_then(Yaml::as_str) {
+    if let Some(node) = get(root, "properties") {
+        let Some(list) = node.as_vec() else {
+            return Err(fail("properties", "`properties` is not a list".to_owned()));
+        };
+        for node in list {
+            let Some(file) = get(node, "property_file").as_ref().and_then(Yaml::as_str).map(str::to_owned)
+            else {
+                return Err(fail("properties", "a property has no `property_file`".to_owned()));
+            };
             let expected = get(node, "expected_verdict").as_ref().and_then(Yaml::as_bool);
-            properties.push(Property { file: folder.join(file), expected });
+            properties.push(Property { file: folder.join(&file), expected, written: file });
         }
     }
-    let understood = properties.iter().find_map(|property| {
-        let text = fs::read_to_string(&property.file).ok()?;
-        read_property(&property.file.display().to_string(), &text, &options).ok()
-    });
-    Ok(Task { files, properties, options: understood.unwrap_or(options) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn properties_name_a_function_or_a_label() {
-        let read = |text: &str| read_property("p.prp", text, &Options::default());
-        let options = read("CHECK( init(main()), LTL(G ! call(reach_error())) )").unwrap();
-        assert_eq!(options.property, super::super::Property::Calls(vec!["reach_error".to_owned()]));
-        let options = read("CHECK( init(f()), LTL(G ! label(ERROR)) )").unwrap();
-        assert_eq!(options.entry, "f");
-        assert_eq!(options.property, super::super::Property::Labels(vec!["ERROR".to_owned()]));
-        assert!(read("CHECK( init(main()), LTL(F end) )").is_err());
-    }
+    Ok(Task { files, properties, options, name, text })
 }

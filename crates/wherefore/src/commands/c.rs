@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use wherefore_check::{NoProver, Prover, Replaying};
-use wherefore_frontend::c::{self, DataModel, Mentions, Options};
+use wherefore_frontend::c::{self, DataModel, ErrorLabels, Mentions, Options, Question};
 use wherefore_program::Task;
 
 use super::property;
@@ -67,6 +67,14 @@ enum Model {
     Ilp32,
 }
 
+/// What came of reading a C program.
+pub enum Loaded {
+    /// A task.
+    Task(Box<(Task, CSubject)>),
+    /// The property is well known, and not decided here: the reason for *unknown*.
+    NotDecided(String),
+}
+
 /// How a C program was read.
 pub struct CSubject {
     /// What its text speaks of.
@@ -86,9 +94,9 @@ impl CSubject {
     /// Why no check was asked about.
     pub fn nothing_to_check(&self) -> String {
         let why = if self.mentions.includes(&self.options.property) {
-            "what would be an error is in no function that is used"
+            "what would be an error is in no function that is used".to_owned()
         } else {
-            "no assertion, no error function, no error label"
+            property::nothing(self)
         };
         format!("nothing to check: {why}")
     }
@@ -132,21 +140,47 @@ impl CArgs {
         c::is_c(file) || c::is_cimple(file) || file.extension().is_some_and(|extension| extension == "yml")
     }
 
-    /// Reads C files, or a task.
-    pub fn load(&self, files: &[PathBuf], entry: Option<&str>) -> Result<(Task, CSubject), CliError> {
-        let (mut options, files) = match files {
+    /// Reads C files, or a task. What is named here takes the place of what the task asks.
+    pub fn load(
+        &self,
+        files: &[PathBuf],
+        entry: Option<&str>,
+        label: Option<&str>,
+    ) -> Result<Loaded, CliError> {
+        let named = !self.error_function.is_empty()
+            || !self.error_label.is_empty()
+            || self.assertions
+            || label.is_some();
+        let (task, files) = match files {
             [task] if !c::is_c(task) && !c::is_cimple(task) => {
                 let task = c::read_task(task)?;
-                (task.options, task.files)
+                let files = task.files.clone();
+                (Some(task), files)
             }
-            files => (Options::default(), files.to_vec()),
+            files => (None, files.to_vec()),
         };
-        if let Some(file) = &self.property {
-            let name = file.display().to_string();
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| CliError::File { file: name.clone(), error })?;
-            options = c::read_property(&name, &text, &options)?;
-        }
+        let options = task.as_ref().map_or_else(Options::default, |task| task.options.clone());
+        let question = match (&self.property, task) {
+            (Some(file), _) => {
+                let name = file.display().to_string();
+                let text = std::fs::read_to_string(file)
+                    .map_err(|error| CliError::File { file: name.clone(), error })?;
+                c::read_property(&name, &text, &options)?
+            }
+            (None, Some(task)) if !named => task.question()?,
+            _ => Question::Decided(options.clone()),
+        };
+        let mut options = match question {
+            Question::Decided(options) => options,
+            Question::NotDecided(_) if named => options,
+            Question::NotDecided(why) => {
+                for file in &files {
+                    std::fs::File::open(file)
+                        .map_err(|error| CliError::File { file: file.display().to_string(), error })?;
+                }
+                return Ok(Loaded::NotDecided(why));
+            }
+        };
         if !self.error_function.is_empty() {
             options.property = c::Property::Calls(self.error_function.clone());
         }
@@ -155,6 +189,9 @@ impl CArgs {
         }
         if self.assertions {
             options.property = c::Property::Assertions;
+        }
+        if label.is_some() {
+            options.error_labels = ErrorLabels::Names;
         }
         match self.data_model {
             Some(Model::Lp64) => options.data_model = DataModel::Lp64,
@@ -170,11 +207,6 @@ impl CArgs {
         let translation = c::translate(&files, &options)?;
         let mentions = translation.mentions.clone();
         let task = translation.into_task(&files, &options);
-        Ok((task, CSubject { mentions, files, options }))
-    }
-
-    /// What must not happen, in words.
-    pub fn asked(subject: &CSubject) -> String {
-        property::words(&subject.options.property)
+        Ok(Loaded::Task(Box::new((task, CSubject { mentions, files, options }))))
     }
 }

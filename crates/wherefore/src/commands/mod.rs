@@ -28,7 +28,7 @@ use wherefore_pushdown::StopReason;
 
 use crate::exit::CliError;
 use crate::limits::LimitArgs;
-use c::{CArgs, CSubject};
+use c::{CArgs, CSubject, Loaded};
 use progress::LiveLine;
 
 /// What all questions to programs have in common.
@@ -45,7 +45,8 @@ pub struct ProgramArgs {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 
-    /// Ask about this label (or about the entry of this procedure) instead of all checks.
+    /// Ask about this label (or about the entry of this procedure) instead of all checks. In C, labels are errors only if they are
+    /// asked for.
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
 
@@ -92,6 +93,8 @@ pub struct Subject {
     pub task: Task,
     /// How a C program was read.
     pub c: Option<CSubject>,
+    /// Why a property that was named holds vacuously, if it does.
+    pub vacuity: Option<String>,
     /// What the command may spend.
     pub budget: Budget,
     /// What engines share.
@@ -103,6 +106,9 @@ pub struct Subject {
 impl Subject {
     /// Why no check was asked about: no run fails then, whatever the program does.
     fn nothing_to_check(&self) -> Option<String> {
+        if let Some(why) = &self.vacuity {
+            return Some(format!("vacuously: {why}"));
+        }
         if !self.task.checks.is_empty() {
             return None;
         }
@@ -120,13 +126,17 @@ impl Subject {
 
 impl ProgramArgs {
     fn load(&self) -> Result<Subject, CliError> {
-        let reason = StopReason::Time.why();
-        self.limits.guard(if self.json {
+        self.limits.guard(self.unknown(StopReason::Time.why()));
+        self.load_without_guard()
+    }
+
+    /// The answer *unknown*, and why, in the form that was asked for.
+    fn unknown(&self, reason: &str) -> String {
+        if self.json {
             format!("{}\n", serde_json::json!({ "verdict": "unknown", "reason": reason }))
         } else {
             format!("{}: unknown, because {reason}\n", self.name())
-        });
-        self.load_without_guard()
+        }
     }
 
     /// The same for a command that goes on when the time for the verdict is over.
@@ -140,8 +150,12 @@ impl ProgramArgs {
         }
         let (mut task, c) = if is_c {
             let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
-            let (task, c) = self.c.load(&files, self.entry.as_deref())?;
-            (task, Some(c))
+            match self.c.load(&files, self.entry.as_deref(), self.label.as_deref())? {
+                Loaded::Task(loaded) => (loaded.0, Some(loaded.1)),
+                Loaded::NotDecided(why) => {
+                    return Err(CliError::NotDecided { answer: self.unknown(&why) });
+                }
+            }
         } else {
             if let Some(other) = self.more.first() {
                 return Err(self.question(format!("`{}` is one file too many", other.display())));
@@ -163,9 +177,18 @@ impl ProgramArgs {
                 return Err(self.question(format!("line {line} has no check")));
             }
         }
+        // A label, or indices, that are asked about do occur.
+        let is_named = self.label.is_none() && self.check.is_none();
+        let vacuity = c
+            .as_ref()
+            .filter(|_| task.checks.is_empty() && is_named)
+            .and_then(|c| property::vacuity(&c.options.property, &c.mentions));
+        if let Some(why) = &vacuity {
+            eprintln!("warning: {}: {why}", self.name());
+        }
         let live = LiveLine::new();
         let session = Session::new(prover).with_listener(move |progress| live.show(progress));
-        Ok(Subject { task, c, budget, session, begin })
+        Ok(Subject { task, c, vacuity, budget, session, begin })
     }
 
     /// A question that cannot be asked of the program.

@@ -54,6 +54,9 @@ pub struct ProjectReport {
     pub verdict: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether nothing that the property names occurs in the program; only said if so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vacuous: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub projection: Option<Lines>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,6 +143,7 @@ impl ProjectReport {
         let mut report = Self {
             verdict: Word::Unknown,
             reason: None,
+            vacuous: subject.vacuity.is_some(),
             projection: None,
             edges: None,
             stores: None,

@@ -1,11 +1,13 @@
-//! Properties of C programs in words; and those that speak of nothing in a program, which hold whatever it does. "Safe" would be true and useless: whoever
-//! named the property meant something, and most likely misspelt it, or took the property of another program.
+//! Properties of C programs in words; and those that speak of nothing in a program, which hold whatever it does. "Safe" is true then, and says little:
+//! whoever named the property meant something, and perhaps misspelt it, or took the property of another program.
 
 use wherefore_frontend::c::{Mentions, Property};
 
-/// Why a property cannot be asked of a program, with what could be asked instead; none if it names something that occurs, or is the
+use super::c::CSubject;
+
+/// Why a property holds of a program vacuously, with what could be asked instead; none if it names something that occurs, or is the
 /// usual one, which nobody named.
-pub fn refusal(property: &Property, mentions: &Mentions) -> Option<String> {
+pub fn vacuity(property: &Property, mentions: &Mentions) -> Option<String> {
     if *property == Property::All || mentions.includes(property) {
         return None;
     }
@@ -23,6 +25,20 @@ pub fn refusal(property: &Property, mentions: &Mentions) -> Option<String> {
     Some(format!("the property asks about {asked}; {}", offer(mentions)))
 }
 
+/// Why there is nothing to check for the usual property, which nobody named.
+pub fn nothing(c: &CSubject) -> String {
+    if c.is_cimple() {
+        return "no assertion, no error function, no error label".to_owned();
+    }
+    let labels: Vec<&str> = c.mentions.error_labels().collect();
+    match labels.as_slice() {
+        [] => "no assertion, no error function".to_owned(),
+        [first, ..] => format!(
+            "no assertion, no error function; a label is an error if asked for (--error-label {first})"
+        ),
+    }
+}
+
 /// What there is to ask about, with the options that do.
 fn offer(mentions: &Mentions) -> String {
     let functions = mentions.error_functions().map(|name| format!("`{name}` (--error-function {name})"));
@@ -37,10 +53,11 @@ fn offer(mentions: &Mentions) -> String {
 }
 
 /// What must not happen, in words.
-pub fn words(property: &Property) -> String {
-    match property {
+pub fn words(c: &CSubject) -> String {
+    match &c.options.property {
         Property::All => {
-            "no failed assertion, no call of `reach_error` or `__VERIFIER_error`, no error label".to_owned()
+            let labels = if c.is_cimple() { ", no error label" } else { "" };
+            format!("no failed assertion, no call of `reach_error` or `__VERIFIER_error`{labels}")
         }
         Property::Calls(names) => format!("no call of {}", quoted(names)),
         Property::Labels(names) => format!("no run comes to the label {}", quoted(names)),

@@ -8,7 +8,7 @@ use wherefore_check::{
 use wherefore_program::{ErrorKind, ErrorSite, Program, Task};
 
 use super::run::{RunStep, Slice, slice_of, steps};
-use super::{Subject, again, c};
+use super::{Subject, again, property};
 use crate::exit::Exit;
 
 /// The verdict on a task.
@@ -55,7 +55,7 @@ pub enum CheckWord {
 pub struct Place {
     pub file: String,
     pub line: u32,
-    /// `assertion`, `label` or `procedure`.
+    /// `assertion`, `error-call`, `label` or `procedure`.
     pub kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -66,6 +66,7 @@ impl Place {
         let span = program.location(site.node).span;
         let (kind, label) = match &site.kind {
             ErrorKind::Assertion => ("assertion", None),
+            ErrorKind::Call(name) => ("error-call", Some(name.clone())),
             ErrorKind::Label(name) => ("label", Some(name.clone())),
             ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
         };
@@ -75,6 +76,9 @@ impl Place {
     pub fn words(&self) -> String {
         match &self.label {
             None => format!("{}:{}: {}", self.file, self.line, self.kind),
+            Some(name) if self.kind == "error-call" => {
+                format!("{}:{}: call of `{name}`", self.file, self.line)
+            }
             Some(label) => format!("{}:{}: {} {label}", self.file, self.line, self.kind),
         }
     }
@@ -258,6 +262,9 @@ pub struct CheckReport {
     pub verdict: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether nothing that the property names occurs in the program; only said if so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vacuous: bool,
     /// The engine that decided: `exact`, `cegar` or `bounded`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
@@ -330,8 +337,9 @@ impl CheckReport {
         Self {
             verdict,
             reason,
+            vacuous: subject.vacuity.is_some(),
             engine: by,
-            property: asked.map(c::CArgs::asked),
+            property: asked.map(property::words),
             command: asked.map(|_| again::command(by)),
             error: shown.map(|run| Place::of(program, &task.checks[run.target])),
             targets,

@@ -37,6 +37,9 @@ pub struct SliceReport {
     pub verdict: Word,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether nothing that the property names occurs in the program; only said if so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub vacuous: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Place>,
     /// How many steps the run has.
@@ -89,6 +92,7 @@ impl SliceReport {
                 Overall::Safe => subject.nothing_to_check(),
                 Overall::Unsafe(_) => None,
             },
+            vacuous: subject.vacuity.is_some(),
             error: None,
             steps: None,
             slice: Vec::new(),

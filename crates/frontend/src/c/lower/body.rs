@@ -41,7 +41,7 @@ impl Body {
             names: BTreeSet::new(),
             temporaries: Vec::new(),
         };
-        body.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Exit });
+        body.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Exit, called: None });
         body.blank.push(false);
         body.joined.push(None);
         body.at = body.open(span);
@@ -50,7 +50,12 @@ impl Body {
 
     /// A new blank location.
     pub(crate) fn open(&mut self, span: Span) -> LocationId {
-        self.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Statement });
+        self.locations.push(Location {
+            span,
+            labels: Vec::new(),
+            kind: LocationKind::Statement,
+            called: None,
+        });
         self.blank.push(true);
         self.joined.push(None);
         LocationId(self.locations.len() as u32 - 1)
@@ -116,6 +121,13 @@ impl Body {
     /// The run ends here: what follows is only reached by jumps.
     pub(crate) fn halt(&mut self, span: Span, kind: LocationKind) {
         self.fill(span, kind);
+        self.at = self.open(span);
+    }
+
+    /// The run fails here, by a call of this function.
+    pub(crate) fn fail_by_call(&mut self, span: Span, name: &str) {
+        let at = self.fill(span, LocationKind::Error);
+        self.locations[at.0 as usize].called = Some(name.to_owned());
         self.at = self.open(span);
     }
 

@@ -37,7 +37,11 @@ impl Lower<'_, '_> {
         let meaning = models::meaning(&name);
         if self.is_error(&name, meaning) {
             arguments.iter().try_for_each(|argument| self.effects(argument))?;
-            self.body.halt(span, LocationKind::Error);
+            if meaning == Some(Meaning::AssertionFailed) {
+                self.body.halt(span, LocationKind::Error);
+            } else {
+                self.body.fail_by_call(span, &name);
+            }
             return self.anything(term).map(Some);
         }
         let Some(meaning) = meaning else { return Ok(None) };

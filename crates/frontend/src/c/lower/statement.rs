@@ -9,10 +9,10 @@ use wherefore_program::{
 use super::Lower;
 use super::place::{Place, plus};
 use super::storage::{Base, Storage};
-use crate::c::Property;
 use crate::c::ctype::{CType, Length};
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term};
+use crate::c::{ErrorLabels, Property};
 
 /// Where `break` and `continue` go, and the cases of a switch that are still to come.
 pub(crate) struct Jumps {
@@ -242,9 +242,9 @@ impl Lower<'_, '_> {
     /// A label counts as an error, is a mere name, or is left out, as the property says.
     fn error_label(&mut self, location: LocationId, name: &str, span: Span) {
         let usual = ERROR_LABELS.contains(&name);
-        match &self.cx.options.property {
-            Property::All => self.body.label(location, name),
-            Property::Labels(names) if names.iter().any(|wanted| wanted == name) => {
+        match (&self.cx.options.property, self.cx.options.error_labels) {
+            (Property::All, ErrorLabels::Usual) | (_, ErrorLabels::Names) => self.body.label(location, name),
+            (Property::Labels(names), _) if names.iter().any(|wanted| wanted == name) => {
                 self.body.label(location, name);
                 if !usual {
                     self.body.halt(span, LocationKind::Error);
