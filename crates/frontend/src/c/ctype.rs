@@ -214,7 +214,8 @@ impl Types {
         match ty {
             // As gcc does it.
             CType::Void | CType::Bool | CType::Function(_) => Some(1),
-            CType::Int { bits, .. } => Some(u64::from(*bits / 8)),
+            // The value of a bit-field can have any width.
+            CType::Int { bits, .. } => Some(u64::from(bits.div_ceil(8).next_power_of_two())),
             CType::Float(size) => Some(*size),
             CType::Pointer(_) => Some(u64::from(self.model.pointer_bits() / 8)),
             CType::Array(element, Length::Known(length)) => self.size(element)?.checked_mul(*length),

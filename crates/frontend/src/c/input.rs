@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
-use wherefore_program::Span;
+use wherefore_program::{Span, from_bytes, to_bytes};
 
 use super::cimple::{self, is_cimple};
 use super::lines::{LineTable, Sources};
@@ -45,7 +45,7 @@ impl Text {
 pub(crate) fn read(path: &Path, arguments: &[String], sources: &mut Sources) -> Result<Text, LoadError> {
     let file = path.display().to_string();
     let bytes = fs::read(path).map_err(|error| LoadError::Io { file: file.clone(), error })?;
-    let original = String::from_utf8_lossy(&bytes).into_owned();
+    let original = from_bytes(&bytes);
     if is_cimple(path) {
         return Ok(cimple(&file, &original, sources));
     }
@@ -104,7 +104,7 @@ fn preprocess(path: &Path, text: Option<String>, arguments: &[String]) -> Result
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             command.arg("-iquote").arg(folder.unwrap_or(Path::new("."))).args(["-x", "c", "-"]);
             let name = file.replace('\\', "\\\\").replace('"', "\\\"");
-            output_on(command, &format!("# 1 \"{name}\"\n{text}"))
+            output_on(command, &to_bytes(&format!("# 1 \"{name}\"\n{text}")))
         }
     };
     let output = output.map_err(|error| {
@@ -116,17 +116,17 @@ fn preprocess(path: &Path, text: Option<String>, arguments: &[String]) -> Result
         let error = std::io::Error::other(format!("the preprocessor failed:\n{message}"));
         return Err(LoadError::Io { file, error });
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(from_bytes(&output.stdout))
 }
 
 /// Runs a command with a text as its input.
-fn output_on(mut command: Command, text: &str) -> std::io::Result<Output> {
+fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Output> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let input = child.stdin.take();
     std::thread::scope(|scope| {
         // A preprocessor that stops reading says why itself.
-        scope.spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
+        scope.spawn(move || input.map(|mut input| input.write_all(text)));
         child.wait_with_output()
     })
 }

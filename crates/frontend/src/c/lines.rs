@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
-use wherefore_program::{FileId, SourceFile, Span};
+use wherefore_program::{FileId, SourceFile, Span, from_bytes, shown};
 
 /// The files that spans refer to. A file is read when a span first leads to it.
 #[derive(Default)]
@@ -17,7 +17,7 @@ impl Sources {
     /// Adds a text under its name.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> FileId {
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile::new(name, text));
+        self.files.push(SourceFile::new(name, shown(text)));
         self.known.insert(name.to_owned(), Some(id));
         id
     }
@@ -29,7 +29,7 @@ impl Sources {
         }
         let text = if Path::new(name).is_file() { fs::read(name).ok() } else { None };
         match text {
-            Some(bytes) => Some(self.add(name, &String::from_utf8_lossy(&bytes))),
+            Some(bytes) => Some(self.add(name, &from_bytes(&bytes))),
             None => {
                 self.known.insert(name.to_owned(), None);
                 None
@@ -196,7 +196,7 @@ impl LineTable {
         let here = self.text[line.start..end].trim_end_matches(['\n', '\r']);
         let source = &sources.files[file.0 as usize];
         let original = source.line(line.number).unwrap_or("");
-        if here == original {
+        if here == original || shown(here) == original {
             let column = original.as_ptr() as usize - source.text().as_ptr() as usize;
             let at = column + (offset - line.start).min(original.len());
             return Span::new(file, at, at + 1);

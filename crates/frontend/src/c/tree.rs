@@ -104,8 +104,8 @@ pub(crate) enum Yields {
 pub(crate) enum TermKind {
     /// An integer, or a constant address.
     Constant(u64),
-    /// A floating-point constant.
-    Real(f64),
+    /// A floating-point constant, if its value is known.
+    Real(Option<f64>),
     // Places.
     Object(ObjectId),
     Deref(Box<Term>),
@@ -191,6 +191,13 @@ impl Term {
     pub(crate) fn is_place(&self) -> bool {
         use TermKind::{Deref, Field, Literal, Materialise, Object};
         matches!(self.kind, Object(_) | Deref(_) | Field(..) | Materialise(..) | Literal(..))
+    }
+
+    /// Whether evaluating the term does anything but give a value.
+    pub(crate) fn has_effects(&self) -> bool {
+        use TermKind::{Assign, Block, Call, Update};
+        matches!(self.kind, Assign(..) | Block(..) | Call(..) | Update(..))
+            || self.children().into_iter().any(Term::has_effects)
     }
 
     /// The direct parts of an expression, statements inside it not included.

@@ -229,14 +229,21 @@ impl Sema<'_> {
         syntax: &Node<FunctionDefinition>,
         signature: &Signature,
     ) -> Checked<()> {
-        let parameters = self.parameters(syntax)?;
+        self.defines = true;
+        let parameters = self.parameters(syntax);
+        self.defines = false;
+        let lengths = std::mem::take(&mut self.implied);
+        let parameters = parameters?;
         let mut objects = Vec::new();
         for (i, parameter) in parameters.iter().enumerate() {
             let (name, span) = match &parameter.name {
                 Some((name, at)) => (name.clone(), self.span_between(at.start, at.end)),
                 None => (format!("parameter.{}", i + 1), self.tree.function(id).span),
             };
-            let object = self.automatic(&name, parameter.ty.clone(), span);
+            let object = match parameter.object {
+                Some(object) => object,
+                None => self.automatic(&name, parameter.ty.clone(), span),
+            };
             self.tree.objects[object.0 as usize].lifetime = Lifetime::Parameter;
             self.bind(&name, Entity::Object(object));
             objects.push(object);
@@ -254,7 +261,8 @@ impl Sema<'_> {
         let Syntax::Compound(items) = &syntax.node.statement.node else {
             return self.fail(&syntax.node.statement, "a block is expected");
         };
-        let body = self.items(items);
+        let mut body = lengths;
+        body.extend(self.items(items));
         self.tree.functions[id.0 as usize].body = Some(body);
         Ok(())
     }
@@ -269,7 +277,11 @@ impl Sema<'_> {
             DerivedDeclarator::KRFunction(names) => {
                 let mut parameters: Vec<Parameter> = names
                     .iter()
-                    .map(|name| Parameter { name: Some((name.node.name.clone(), name.span)), ty: CType::INT })
+                    .map(|name| Parameter {
+                        name: Some((name.node.name.clone(), name.span)),
+                        ty: CType::INT,
+                        object: None,
+                    })
                     .collect();
                 for declaration in &syntax.node.declarations {
                     let base = self.specifiers(&declaration.node.specifiers, declaration.span)?.ty;

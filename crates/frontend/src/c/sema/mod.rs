@@ -3,7 +3,7 @@
 //! # Reading order
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
 //! 2. `specifiers.rs`, `records.rs`: types. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
-//! 3. `term.rs`, `operators.rs`, `convert.rs`: expressions. `statement.rs`: statements.
+//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `statement.rs`: statements.
 
 mod builtins;
 mod convert;
@@ -11,6 +11,7 @@ mod declare;
 mod initial;
 mod literals;
 mod operators;
+mod reals;
 mod records;
 mod specifiers;
 mod statement;
@@ -74,6 +75,8 @@ pub(crate) struct Sema<'a> {
     again: Again,
     /// How many lists of parameters are being read, one inside the other.
     in_prototype: usize,
+    /// Whether the outermost of them is that of the function at hand: its lengths are evaluated.
+    defines: bool,
     /// The types of the switches around the statement at hand.
     switches: Vec<CType>,
 }
@@ -125,6 +128,7 @@ fn analyse_unit(
         problems: Vec::new(),
         again,
         in_prototype: 0,
+        defines: false,
         switches: Vec::new(),
     };
     for declaration in &unit.tree.0 {

@@ -36,6 +36,8 @@ pub(super) struct Attributes {
 pub(super) struct Parameter {
     pub(super) name: Option<(String, lang_c::span::Span)>,
     pub(super) ty: CType,
+    /// What stands for it in the lengths of arrays.
+    pub(super) object: Option<ObjectId>,
 }
 
 impl Sema<'_> {
@@ -191,7 +193,7 @@ impl Sema<'_> {
         })
     }
 
-    fn long_double(&self) -> u64 {
+    pub(super) fn long_double(&self) -> u64 {
         match self.tree.types.model {
             crate::c::ctype::DataModel::Ilp32 => 12,
             crate::c::ctype::DataModel::Lp64 => 16,
@@ -242,6 +244,7 @@ impl Sema<'_> {
             return self.fail(part, "the length of an inner array is not known");
         }
         let length = match size {
+            ArraySize::VariableUnknown if self.in_prototype > 0 => Length::Variable(self.some_length(part)),
             ArraySize::Unknown | ArraySize::VariableUnknown => Length::Unknown,
             ArraySize::VariableExpression(size) | ArraySize::StaticExpression(size) => {
                 let term = self.value(size)?;
@@ -259,8 +262,10 @@ impl Sema<'_> {
                         Length::Variable(self.variable_length(term)?.0)
                     }
                     Some(value) => Length::Known(value),
-                    // The outermost length of a parameter does not matter: it is a pointer.
-                    None if self.in_prototype > 0 => Length::Unknown,
+                    // Lengths in a mere declaration are not evaluated.
+                    None if self.in_prototype > usize::from(self.defines) => {
+                        Length::Variable(self.some_length(part))
+                    }
                     None if self.function.is_none() => {
                         return self.fail(size, "the length of an array is not constant");
                     }
@@ -269,6 +274,12 @@ impl Sema<'_> {
             }
         };
         Ok(CType::Array(Rc::new(element), length))
+    }
+
+    /// An object for a length that nobody asks for.
+    fn some_length<N>(&mut self, part: &Node<N>) -> u32 {
+        let (ty, span) = (self.tree.types.size_type(), self.span(part));
+        self.automatic("length", ty, span).0
     }
 
     /// An object that holds the length of an array, evaluated where the array is declared.
@@ -315,7 +326,7 @@ impl Sema<'_> {
         let rest = match (&function.ellipsis, parameters.as_slice()) {
             (Ellipsis::Some, _) => Rest::Variadic,
             (Ellipsis::None, []) => Rest::Unspecified,
-            (Ellipsis::None, [Parameter { name: None, ty: CType::Void }]) => {
+            (Ellipsis::None, [Parameter { name: None, ty: CType::Void, .. }]) => {
                 parameters.clear();
                 Rest::Nothing
             }
@@ -330,14 +341,26 @@ impl Sema<'_> {
             Some(declarator) => self.declarator(declarator, base)?,
             None => (None, base),
         };
+        if let (CType::Array(_, Length::Variable(length)), 1, true) = (&ty, self.in_prototype, self.defines) {
+            // The outermost length does not matter, since the parameter is a pointer; what it does might.
+            let useless = |statement: &Statement| match &statement.kind {
+                StatementKind::Declare(id, Some(initial)) => {
+                    id.0 == *length && !initial.items.iter().any(|item| item.value.has_effects())
+                }
+                _ => false,
+            };
+            self.implied.retain(|statement| !useless(statement));
+        }
         let ty = adjusted(ty);
+        let mut object = None;
         if let Some((name, span)) = &name {
             // Later parameters may mention it in the lengths of arrays.
             let span = self.span_between(span.start, span.end);
             let id = self.automatic(name, ty.clone(), span);
             self.bind(name, Entity::Object(id));
+            object = Some(id);
         }
-        Ok(Parameter { name, ty })
+        Ok(Parameter { name, ty, object })
     }
 
     pub(super) fn bits(&self, ty: &CType) -> u32 {

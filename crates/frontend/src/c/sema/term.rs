@@ -22,7 +22,7 @@ impl Sema<'_> {
         let value = self.value(node)?;
         match value.kind {
             _ if !value.ty.is_scalar() => self.fail(node, "a condition is a number or a pointer"),
-            TermKind::Real(real) => {
+            TermKind::Real(Some(real)) => {
                 Ok(Term::new(TermKind::Constant(u64::from(real != 0.0)), CType::INT, value.span))
             }
             _ => Ok(value),
