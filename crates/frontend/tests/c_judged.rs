@@ -1,0 +1,175 @@
+//! Whether a C program reaches `reach_error` is judged by gcc: the compiled program, and the front end with the
+//! interpreter, must say the same.
+
+use std::fs;
+use std::process::Command;
+
+use wherefore_frontend::c::{Options, translate};
+use wherefore_program::{Interpreter, Program, TargetChoice};
+
+/// Whether the run fails. Every choice is the least value.
+fn fails(name: &str, program: &Program) -> bool {
+    let targets = program.targets(&TargetChoice::Default).expect("targets");
+    let interpreter = Interpreter::new(program);
+    let mut state = interpreter.initial_states(1).0.remove(0);
+    for _ in 0..100_000 {
+        let Some(node) = state.node() else { return false };
+        if targets.iter().any(|target| target.node == node) {
+            return true;
+        }
+        match interpreter.successors(&state, 1).0.into_iter().next() {
+            Some((_, next)) => state = next,
+            None => return false,
+        }
+    }
+    panic!("{name}: the run does not end");
+}
+
+/// Whether the compiled program calls `reach_error`.
+fn fails_compiled(file: &std::path::Path) -> bool {
+    let binary = file.with_extension("exe");
+    let judge = file.with_file_name("judge.c");
+    fs::write(&judge, "void _exit(int); void reach_error(void) { _exit(42); }\n")
+        .expect("the judge is written");
+    let flags = ["-w", "-O0", "-fwrapv", "-fno-strict-aliasing", "-std=gnu11"];
+    let output = Command::new("cc").args(flags).arg("-o").arg(&binary).arg(file).arg(&judge).output();
+    let output = output.expect("the compiler runs");
+    assert!(output.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
+    Command::new(&binary).status().expect("the program runs").code() == Some(42)
+}
+
+/// Judges programs, each a text behind the declaration of `reach_error`.
+fn judge(class: &str, programs: &[&[u8]]) {
+    let folder = std::env::temp_dir().join(format!("wherefore-judged-{}-{class}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let mut wrong = Vec::new();
+    for (i, text) in programs.iter().enumerate() {
+        let file = folder.join(format!("{class}{i}.c"));
+        let whole = [b"extern void reach_error(void);\n".as_slice(), text, b"\n"].concat();
+        fs::write(&file, whole).expect("the program is written");
+        let expected = fails_compiled(&file);
+        let shown = String::from_utf8_lossy(text).into_owned();
+        match translate(&[file], &Options::default()) {
+            Ok(translation) => {
+                assert_eq!(translation.program.check(), Ok(()), "{shown}");
+                let found = fails(&shown, &translation.program);
+                if found != expected {
+                    wrong.push(format!("gcc: {expected}, here: {found}: {shown}"));
+                }
+            }
+            Err(error) => wrong.push(format!("gcc: {expected}, refused: {shown}\n{}", error.render())),
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), programs.len(), wrong.join("\n"));
+}
+
+macro_rules! classes {
+    ($($name:ident: [$($text:expr),* $(,)?];)*) => {
+        $(#[test]
+        fn $name() {
+            judge(stringify!($name), &[$($text.as_ref()),*]);
+        })*
+    };
+}
+
+/// The condition is an error.
+macro_rules! when {
+    ($declarations:expr, $condition:expr) => {
+        concat!($declarations, "\nint main(void) { if (", $condition, ") reach_error(); return 0; }")
+    };
+    ($declarations:expr, $statements:expr, $condition:expr) => {
+        concat!(
+            $declarations,
+            "\nint main(void) { ",
+            $statements,
+            " if (",
+            $condition,
+            ") reach_error(); return 0; }"
+        )
+    };
+}
+
+classes! {
+    literals_are_read_in_their_base: [
+        when!("", "0x0b == 11"), when!("", "0x0b1 == 177"), when!("", "0x0bad == 2989"), when!("", "0X0B == 11"),
+        when!("", "0b101 == 5"), when!("", "0B0101 == 5"), when!("", "017 == 15"), when!("", "0 == 00"),
+        when!("", "0x0B0B == 0xb0b"), when!("", "0xb == 11"), when!("", "0x0 == 0"), when!("", "0x0b0 == 0"),
+    ];
+    bit_fields_have_types_of_their_width: [
+        when!("struct { unsigned u : 7; } b;", "b.u = 61;", "(unsigned)b.u - 62 > 0"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 61;", "b.u - 62 > 0"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 61;", "(0, b.u) - 62 < 0"),
+        when!("struct { unsigned u : 7; } b;", "", "(b.u = 5) - 62 < 0"),
+        when!("struct { unsigned u : 7; } b;", "", "b.u++ - 1 < 0"),
+        when!("struct { unsigned u : 7; } b;", "", "(b.u += 3) - 62 < 0"),
+        when!("struct { unsigned u : 32; } b;", "b.u = 61;", "b.u - 62 > 0"),
+        when!("struct { int s : 32; } b;", "b.s = 61;", "b.s - 62 < 0"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 100; b.u /= -3;", "b.u == 95"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 100; b.u %= -3;", "b.u == 1"),
+        when!("struct { signed s : 3; } b;", "b.s = 4;", "b.s == -4 && (unsigned)b.s > 5"),
+        when!("struct { unsigned long long b : 40; } x;", "x.b = 0x100;", "x.b << 32 == 0"),
+        when!("struct { unsigned long long b : 40; } x;", "x.b = 0x100;", "(unsigned long long)x.b << 32 == 0"),
+        when!("struct { unsigned long long b : 33; } x;", "x.b = 0x1ffffffff;", "x.b + 1 == 0"),
+        when!("struct { long long b : 33; } x;", "x.b = -1;", "x.b < 0u"),
+        when!("struct { unsigned long long b : 40; } x;", "x.b = -1;", "x.b + 1u == 0"),
+        when!("struct { unsigned long long b : 40; } x;", "x.b = -1;", "x.b + 1ull == 0"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 61;", "(b.u ? b.u : b.u) - 62 < 0"),
+        when!("struct { _Bool t : 1; } b;", "b.t = 4;", "b.t - 2 < 0"),
+        when!("enum E { A, B = 3 }; struct { enum E e : 2; } b;", "b.e = B;", "b.e - 4 < 0"),
+        when!("struct { unsigned u : 3; } b;", "b.u = 5; int n = 0; switch (b.u) { case 5: n = 1; }", "n"),
+    ];
+    floating_constants_are_exact: [
+        when!("", "0x1p3 == 8"), when!("", "(int)0x10p0 == 16"), when!("", "0x1.8p1 == 3"), when!("", "0x.8p0f == 0.5"),
+        when!("int a[(int)0x1p2];", "sizeof a == 16"), when!("", "(float)16777217 == 16777216"),
+        when!("", "16777217.0f == 16777216"), when!("", "0.1f == 0.1"), when!("", "0.5f == 0.5"),
+        when!("", "(float)0.1 == 0.1f"), when!("", "(double)9007199254740993 == 9007199254740992.0"),
+        when!("", "(int)1e3 == 1000"), when!("", "(int)-1.5 == -1"), when!("", "0x1000003p0f == 16777220"),
+        when!("", "(long)3.99 == 3"), when!("", "(_Bool)0.5"), when!("", "!0.0"), when!("", "(unsigned char)255.9 == 255"),
+    ];
+    lengths_of_parameters_are_evaluated: [
+        when!("int f(int a, int b[a++]) { return a; }", "int e[4];", "f(1, e) == 2"),
+        when!("int n; int g(void) { return n++; } int f(int b[g()]) { return n; }", "int e[4];", "f(e) == 1"),
+        when!("int f(int a, int b[static a]) { return a; }", "int e[4];", "f(1, e) == 1"),
+        when!("int f(int r, int c, int m[r][c]) { return m[1][2]; }", "int e[2][3] = {1, 2, 3, 4, 5, 6};", "f(2, 3, e) == 6"),
+        when!("int f(int r, int c, int m[*][*]); int f(int r, int c, int m[r][c]) { c = 0; return m[1][0]; }",
+            "int e[2][3] = {1, 2, 3, 4, 5, 6};", "f(2, 3, e) == 4"),
+    ];
+    bytes_of_literals_are_kept: [
+        b"char *s = \"\xFF\"; int main(void) { if (s[0] == -1 && s[1] == 0) reach_error(); return 0; }",
+        b"int main(void) { if (sizeof \"\xE4\xF6\" == 3) reach_error(); return 0; }",
+        b"int main(void) { if ('\xE4' == -28) reach_error(); return 0; }",
+        b"char s[] = \"\xE2\x82\"; int main(void) { if (s[1] == (char)0x82) reach_error(); return 0; } // \xFF",
+        b"char s[] = \"\xEF\x9E\x80\"; int main(void) { if (sizeof s == 4 && s[0] == (char)0xEF) reach_error(); return 0; }",
+        b"/* \xFF */ char s[] = \"\xC3\xA4\"; int main(void) { if (sizeof s == 3) reach_error(); return 0; }",
+    ];
+    bit_fields_that_share_a_byte_keep_their_neighbours: [
+        when!("struct y { unsigned a : 4, b : 4; };", "struct y s = {1, 2}, *c = &s;", "c->a == 1 && c->b == 2"),
+        when!("struct y { unsigned a : 4, b : 4; } s = {1, 2}, *c = &s;", "", "c->a == 1 && c->b == 2"),
+        when!("struct y { unsigned a : 4, b : 4; };", "struct y *c = &(struct y){1, 2};", "c->a == 1 && c->b == 2"),
+        when!("struct y { unsigned a : 4, b : 4; }; int f(struct y s) { struct y *c = &s; return c->a == 1 && c->b == 2; }",
+            "struct y s = {1, 2};", "f(s)"),
+        when!("struct y { unsigned a : 4, b : 4; }; int f(struct y s) { return s.a == 1 && s.b == 2; }",
+            "struct y s = {1, 2};", "f(s)"),
+        when!("union { struct { unsigned a : 4, b : 4; } s; unsigned char c; } v = {{1, 2}};", "", "v.c == 0x21"),
+        when!("", "union { struct { unsigned a : 4, b : 4; } s; unsigned char c; } v = {{1, 2}};", "v.c == 0x21"),
+        when!("struct S { unsigned f0 : 7; signed f1 : 2; } g[2][2];", "struct S l = {8, 1}; g[0][1] = l;",
+            "g[0][1].f0 == 8 && g[0][1].f1 == 1"),
+        when!("struct S { unsigned f0 : 7; signed f1 : 2; } g[2][2];", "struct S l = {8, 1}, *p = &g[0][1]; *p = l;",
+            "g[0][1].f0 == 8 && g[0][1].f1 == 1"),
+        when!("struct S { unsigned a : 3, b : 9, c : 5, d : 30; } x, y, *p = &x, *q = &y;",
+            "p->a = 5; p->b = 300; p->c = 17; p->d = 123456789; *q = *p;",
+            "q->a == 5 && q->b == 300 && q->c == 17 && q->d == 123456789"),
+        when!("struct S { unsigned a : 3, b : 9, c : 5; int d; }; struct S f(void) { struct S s = {1, 2, 3, 4}; return s; }",
+            "struct S s = f(), *p = &s;", "p->a == 1 && p->b == 2 && p->c == 3 && p->d == 4"),
+        when!("struct T { unsigned c : 4; }; int f(struct T t) { struct T s[1]; s[0] = t; return s[0].c; }",
+            "struct T t; t.c = 5;", "f(t) == 5"),
+        when!("struct T { unsigned c : 4; int d[2]; }; int f(struct T t) { return t.c + t.d[1]; }",
+            "struct T t = {5, {1, 2}};", "f(t) == 7"),
+        when!("struct A { int x, y; }; struct B { struct A a; int z; };",
+            "struct A t = {1, 2}; struct B b = {.a.x = 5, .a = t}; struct B *p = &b;", "p->a.x == 1"),
+        when!("struct A { int x, y; }; struct B { struct A a; int z; };",
+            "struct A t = {1, 2}; struct B b = {.a = t, .a.x = 5}; struct B *p = &b;", "p->a.x == 5"),
+        when!("struct S { unsigned long long a : 61; unsigned b : 3; } __attribute__((packed)) s = {1, 5}, *p = &s;", "", "p->a == 1 && p->b == 5"),
+    ];
+}
