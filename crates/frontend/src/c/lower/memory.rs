@@ -51,8 +51,8 @@ impl Context<'_> {
         }
         let (period, scalars) = self.classes.division(class);
         let facts = self.classes.facts(class);
-        // What comes from `malloc` is arbitrary; everything else is set before it is read.
-        let initial = if facts.heap || !facts.owned { None } else { Some(0) };
+        // What comes from `malloc` or from outside is arbitrary; everything else is set before it is read.
+        let initial = if facts.heap || facts.foreign || !facts.owned { None } else { Some(0) };
         let address = self.tree.types.model.pointer_bits();
         let mut memories = Vec::new();
         for (start, size) in scalars {

@@ -99,7 +99,7 @@ pub(crate) fn lower(
     let mut context = Context {
         tree,
         usage,
-        classes: Classes::new(tree, usage),
+        classes: Classes::new(tree, usage, entry),
         options,
         globals: Vec::new(),
         names: BTreeSet::new(),

@@ -12,7 +12,7 @@ use super::{Context, Lower};
 use crate::c::Uninitialised;
 use crate::c::ctype::CType;
 use crate::c::problem::Checked;
-use crate::c::tree::{FunctionId, ObjectId, TermKind};
+use crate::c::tree::{FunctionId, Initial, ObjectId, TermKind};
 
 impl Context<'_> {
     /// The procedure where runs start: it initialises, calls the entry with any arguments, and returns.
@@ -46,7 +46,12 @@ impl Lower<'_, '_> {
     fn call_entry(&mut self, entry: FunctionId, span: Span) {
         let tree = self.cx.tree;
         let mut arguments = Vec::new();
-        for parameter in &tree.function(entry).signature.parameters {
+        let parameters = &tree.function(entry).signature.parameters;
+        if tree.function(entry).name != "main" && parameters.iter().any(CType::is_pointer) {
+            let text = "the arguments of the entry point to no object of the program, and not to each other's";
+            self.cx.assume(text, Some(span));
+        }
+        for parameter in parameters {
             let types = self.piece_types(parameter, span).unwrap_or_default();
             let count = types.iter().filter(|ty| !ty.is_float()).count();
             arguments.extend((0..count).map(|_| Argument::Arbitrary));
@@ -95,6 +100,9 @@ impl Lower<'_, '_> {
                     return self.assign_to(&place, &only.value, span);
                 }
             }
+        } else if object.name.starts_with("string.") && self.is_arbitrary(&place, span) {
+            // Every character is set, the zero at the end too.
+            return self.initialise_items(&place, &Initial { items: initial.items.clone(), span });
         } else {
             self.zero_static(&place, span)?;
         }
@@ -107,13 +115,17 @@ impl Lower<'_, '_> {
 
     /// Variables are zero at the start; memory is, unless it may hold anything.
     fn zero_static(&mut self, place: &Place, span: Span) -> Checked<()> {
-        let Place::Memory { class, .. } = place else { return Ok(()) };
+        if self.is_arbitrary(place, span) { self.zero(place, span) } else { Ok(()) }
+    }
+
+    /// Whether a place is in memory that starts with any value.
+    fn is_arbitrary(&mut self, place: &Place, span: Span) -> bool {
+        let Place::Memory { class, .. } = place else { return false };
         let division = self.cx.division(*class, span);
-        let arbitrary = division.everywhere().iter().any(|(_, _, cells)| match cells.variable {
+        division.everywhere().iter().any(|(_, _, cells)| match cells.variable {
             Var::Global(variable) => self.cx.globals[variable as usize].initial.is_none(),
             Var::Local(_) => false,
-        });
-        if arbitrary { self.zero(place, span) } else { Ok(()) }
+        })
     }
 
     fn havoc_static(&mut self, place: &Place, span: Span) -> Checked<()> {
