@@ -70,9 +70,41 @@ pub(crate) fn without_prefix(name: &str) -> Option<&str> {
 }
 
 /// The functions that [`TEXT`] defines.
-pub(crate) const MODELLED: [&str; 19] = [
-    "memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy", "strcat", "strncat", "strcmp",
-    "strncmp", "strchr", "strrchr", "strdup", "realloc", "abs", "labs", "llabs", "memchr",
+pub(crate) const MODELLED: [&str; 34] = [
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "strlen",
+    "strcpy",
+    "strncpy",
+    "strcat",
+    "strncat",
+    "strcmp",
+    "strncmp",
+    "strchr",
+    "strrchr",
+    "strdup",
+    "realloc",
+    "abs",
+    "labs",
+    "llabs",
+    "memchr",
+    "__builtin_expect",
+    "__builtin_bswap16",
+    "__builtin_bswap32",
+    "__builtin_bswap64",
+    "__builtin_popcountll",
+    "__builtin_parityll",
+    "__builtin_ctzll",
+    "__builtin_clzll",
+    "__builtin_clz",
+    "__builtin_ffsll",
+    "__builtin_clrsbll",
+    "__builtin_own_add",
+    "__builtin_own_sub",
+    "__builtin_own_mul",
+    "__builtin_own_fits",
 ];
 
 /// Definitions of library functions in C, linked when a program calls them without defining them.

@@ -48,7 +48,8 @@ impl Lower<'_, '_> {
         let mut arguments = Vec::new();
         let parameters = &tree.function(entry).signature.parameters;
         if tree.function(entry).name != "main" && parameters.iter().any(CType::is_pointer) {
-            let text = "the arguments of the entry point to no object of the program, and not to each other's";
+            let text =
+                "the arguments of the entry point to no object of the program, and not to each other's";
             self.cx.assume(text, Some(span));
         }
         for parameter in parameters {

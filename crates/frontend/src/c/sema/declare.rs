@@ -189,6 +189,23 @@ impl Sema<'_> {
         id
     }
 
+    /// A function of our library, declared if need be.
+    pub(super) fn library_function(
+        &mut self,
+        name: &str,
+        result: CType,
+        parameters: Vec<CType>,
+        span: wherefore_program::Span,
+    ) -> FunctionId {
+        if let Some(id) = self.linkage.functions.get(name) {
+            return *id;
+        }
+        let signature = Rc::new(Signature { result, parameters, rest: Rest::Nothing });
+        let id = self.new_function(name, signature, span);
+        self.linkage.functions.insert(name.to_owned(), id);
+        id
+    }
+
     pub(super) fn definition(&mut self, syntax: &Node<FunctionDefinition>) -> Checked<()> {
         let specifiers = self.specifiers(&syntax.node.specifiers, syntax.span)?;
         let (name, ty) = self.declarator(&syntax.node.declarator, specifiers.ty.clone())?;

@@ -3,8 +3,10 @@
 //! # Reading order
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
 //! 2. `specifiers.rs`, `records.rs`: types. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
-//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `statement.rs`: statements.
+//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`, `bit_builtins.rs`: functions that the compiler knows.
+//! 4. `statement.rs`: statements.
 
+mod bit_builtins;
 mod builtins;
 mod convert;
 mod declare;

@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(hexadecimal(".8p0", 4), Some(0.5));
         assert_eq!(hexadecimal("1000001p0", 4), Some(16_777_216.0));
         assert_eq!(hexadecimal("1000003p0", 4), Some(16_777_220.0));
-        assert_eq!(hexadecimal("1.0000000000000000000000000000001p0", 8), None);
+        assert_eq!(hexadecimal("1.00000000000000000000000000000001p0", 8), None);
         assert_eq!(hexadecimal("1p-1070", 8), None);
         assert_eq!(hexadecimal("1.8p0", 16), None);
     }
