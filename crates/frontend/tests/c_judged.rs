@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use wherefore_frontend::c::{Options, translate};
+use wherefore_frontend::c::{Options, translate, translate_text};
 use wherefore_program::{Interpreter, Program, TargetChoice};
 
 /// Whether the run fails. Every choice is the least value.
@@ -227,4 +227,102 @@ classes! {
         when!("int a = 2147483647;", "int o = __builtin_add_overflow(a, 1, &a);", "o && a < 0"),
         when!("int n, r; int f(void) { return ++n; }", "__builtin_add_overflow(f(), f(), &r);", "n == 2 && r == 3"),
     ];
+    constructors_and_destructors_run: [
+        when!("int z; __attribute__((constructor)) void init(void) { z = 5; }", "z == 5"),
+        "int z; static void fin(void) __attribute__((destructor)); static void fin(void) { if (z) reach_error(); }
+         int main(void) { z = 1; return 0; }",
+        "int z; __attribute__((destructor)) static void fin(void) { if (z == 2) reach_error(); }
+         void exit(int); void f(void) { z = 2; exit(0); } int main(void) { z = 1; f(); z = 3; return 0; }",
+        "int z; __attribute__((destructor)) static void fin(void) { if (z) reach_error(); }
+         void _exit(int); int main(void) { z = 1; _exit(0); }",
+        when!("int z; __attribute__((constructor(102))) void a(void) { z = z * 10 + 1; } __attribute__((constructor)) void b(void) { z = z * 10 + 2; }
+            __attribute__((constructor(101))) void c(void) { z = z * 10 + 3; } __attribute__((constructor)) void d(void) { z = z * 10 + 4; }", "z == 3124"),
+        "int z; __attribute__((destructor(102))) void a(void) { z = z * 10 + 1; } __attribute__((destructor)) void b(void) { z = z * 10 + 2; }
+         __attribute__((destructor(101))) void c(void) { if (z == 421) reach_error(); } __attribute__((destructor)) void d(void) { z = z * 10 + 4; }
+         int main(void) { return 0; }",
+    ];
+    attributes_change_layouts: [
+        when!("enum E { A, B } __attribute__((packed));", "sizeof(enum E) == 1"), when!("enum __attribute__((packed)) E { A, B = 300 };", "sizeof(enum E) == 2"),
+        when!("enum E { A = -1, B = 200 } __attribute__((packed));", "sizeof(enum E) == 2"), when!("typedef enum { A = -128, B = 127 } __attribute__((packed)) E;", "sizeof(E) == 1"),
+        when!("typedef short v __attribute__((vector_size(16)));", "sizeof(v) == 16"),
+        when!("typedef short v __attribute__((vector_size(16))); v a = {1, 2}, b;", "b = a;", "sizeof a == 16 && ((short *)&b)[1] == 2"),
+        when!("struct __attribute__((packed)) S { char a; int b; };", "sizeof(struct S) == 5"), when!("union __attribute__((aligned(8))) U { char a; };", "sizeof(union U) == 8"),
+        when!("struct S { char a; int b __attribute__((packed)); };", "sizeof(struct S) == 5"), when!("struct S { char a; __attribute__((aligned(8))) int b; };", "sizeof(struct S) == 16"),
+        when!("struct S { char a; struct { int x; } __attribute__((packed)) b; };", "sizeof(struct S) == 5"),
+        "#pragma pack(push, 1)\nstruct S { char a; int b; };\n#pragma pack(pop)\nstruct T { char a; int b; };
+         int main(void) { if (sizeof(struct S) == 5 && sizeof(struct T) == 8) reach_error(); return 0; }",
+        "#pragma pack(2)\nstruct S { char a; int b; };\n#pragma pack()\nstruct T { char a; int b; };
+         int main(void) { if (sizeof(struct S) == 6 && sizeof(struct T) == 8) reach_error(); return 0; }",
+        when!("int f(void) __attribute__((weak)); int f(void) { return 3; }", "f && f() == 3"),
+        when!("struct __attribute__((__unused__)) S { int a; } __attribute__((may_alias)) s;", "s.a = 3;", "s.a == 3"),
+        when!("typedef int T __attribute__((mode(HI)));", "sizeof(T) == 2"),
+    ];
+}
+
+/// Programs that are refused, each with what is said.
+#[test]
+fn what_would_be_wrong_is_refused_with_its_place() {
+    let refused = [
+        (
+            "int z; void cl(int *p) { z += *p; } int main(void) { { int x __attribute__((cleanup(cl))) = 4; } return z; }",
+            "cleanup",
+        ),
+        (
+            "int a = 1; extern int b __attribute__((alias(\"a\"))); int main(void) { b = 2; return a; }",
+            "alias",
+        ),
+        (
+            "void g(void) {} void f(void) __attribute__((alias(\"g\"))); int main(void) { f(); return 0; }",
+            "alias",
+        ),
+        ("void __attribute__((weak)) w(void); int main(void) { return !w; }", "need not exist"),
+        ("extern int w __attribute__((weak)); int main(void) { return &w == 0; }", "need not exist"),
+        (
+            "struct S { int a; } __attribute__((scalar_storage_order(\"big-endian\"))) s; int main(void) { return s.a; }",
+            "scalar_storage_order",
+        ),
+        (
+            "struct __attribute__((scalar_storage_order(\"big-endian\"))) S { int a; } s; int main(void) { return s.a; }",
+            "scalar_storage_order",
+        ),
+        ("#pragma scalar_storage_order big-endian\nint main(void) { return 0; }", "scalar_storage_order"),
+        (
+            "typedef int T __attribute__((aligned(16))); struct { char a; T b; } s; int main(void) { return s.b; }",
+            "alignment",
+        ),
+        ("typedef int T __attribute__((mode(TI))); int main(void) { T x = 1; return x; }", "mode"),
+        (
+            "int f(void) __attribute__((naked)); int f(void) { return 1; } int main(void) { return f(); }",
+            "naked",
+        ),
+        (
+            "int f(void) __attribute__((something_new)); int f(void) { return 1; } int main(void) { return f(); }",
+            "something_new",
+        ),
+        (
+            "typedef int v __attribute__((vector_size(16))); v a, b; int main(void) { a = a + b; return 0; }",
+            "a number is expected",
+        ),
+        ("int main(void) { return __builtin_ia32_rdtsc() != 0; }", "__builtin_ia32_rdtsc"),
+        ("void *b[5]; int main(void) { return __builtin_setjmp(b); }", "__builtin_setjmp"),
+        (
+            "int main(void) { int x = 0; return __atomic_always_lock_free(4, &x); }",
+            "__atomic_always_lock_free",
+        ),
+    ];
+    for (text, what) in refused {
+        match translate_text("t.c", text, &Options::default()) {
+            Ok(_) => panic!("this should be refused: {text}"),
+            Err(error) => {
+                let shown: Vec<String> = error.diagnostics().iter().map(ToString::to_string).collect();
+                assert!(shown.iter().any(|line| line.contains(what)), "{text}: {shown:?}");
+            }
+        }
+    }
+    // What is not used may be anything.
+    let unused = "int f(void) __attribute__((naked)); int g(int *p) { int x __attribute__((cleanup(g))); return 0; } \
+        extern int b __attribute__((alias(\"a\"))); typedef int T __attribute__((mode(TI))); int main(void) { return 0; }";
+    if let Err(error) = translate_text("t.c", unused, &Options::default()) {
+        panic!("{}", error.render());
+    }
 }

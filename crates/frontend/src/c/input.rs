@@ -10,8 +10,10 @@ use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
 use wherefore_program::{Span, from_bytes, to_bytes};
 
+use super::attributes;
 use super::cimple::{self, is_cimple};
 use super::lines::{LineTable, Sources};
+use super::pragmas::Pragmas;
 use super::problem::Problem;
 use super::rewrite::{Rewritten, rewrite, without_comments};
 use crate::diagnostics::LoadError;
@@ -22,22 +24,26 @@ pub(crate) struct Unit {
     pub(crate) tree: TranslationUnit,
     /// Whether it was Cimple, with declarations that we have added.
     pub(crate) is_cimple: bool,
+    pub(crate) pragmas: Pragmas,
+    /// Attributes that may change what the text does, by their places in what was read.
+    pub(crate) serious: Vec<(usize, String)>,
 }
 
 /// What a file is before it is parsed.
 pub(crate) struct Text {
     lines: LineTable,
     text: String,
-    /// A directive that changes the layout of structures.
-    pack: Option<usize>,
+    pragmas: Pragmas,
+    serious: Vec<(usize, String)>,
     is_cimple: bool,
 }
 
 impl Text {
     fn new(lines: LineTable, text: &str) -> Text {
-        let pack = text.find("#pragma pack");
+        let pragmas = Pragmas::new(text);
+        let serious = attributes::serious(text).into_iter().map(|(at, name)| (at, name.to_owned())).collect();
         let Rewritten { text, added } = rewrite(text);
-        Text { lines: lines.with_added(added), text, pack, is_cimple: false }
+        Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false }
     }
 }
 
@@ -133,14 +139,14 @@ fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Output> {
 
 /// Parses a text.
 pub(crate) fn parse(text: Text, sources: &mut Sources) -> Result<Unit, Problem> {
-    let Text { lines, text, pack, is_cimple } = text;
-    if let Some(at) = pack {
-        let span = lines.span(sources, at, at + "#pragma pack".len());
-        return Err(Problem::unsupported(span, "`#pragma pack` is"));
+    let Text { lines, text, pragmas, serious, is_cimple } = text;
+    if let Some((at, words)) = &pragmas.refused {
+        let span = lines.place_of(sources, *at, words.len());
+        return Err(Problem::unsupported(span, &format!("`{words}` is")));
     }
     let config = Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
     match parse_preprocessed(&config, text) {
-        Ok(parsed) => Ok(Unit { lines, tree: parsed.unit, is_cimple }),
+        Ok(parsed) => Ok(Unit { lines, tree: parsed.unit, is_cimple, pragmas, serious }),
         Err(error) => {
             let rest = &error.source[error.offset.min(error.source.len())..];
             let word = rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();

@@ -79,7 +79,7 @@ impl LineTable {
     }
 
     /// The place in the text of a place in what was parsed.
-    fn original(&self, offset: usize) -> usize {
+    pub(crate) fn original(&self, offset: usize) -> usize {
         self.added.iter().fold(offset, |offset, added| {
             let before = added.partition_point(|(at, _, _)| *at < offset);
             let Some((at, length, shift)) = before.checked_sub(1).map(|i| added[i]) else { return offset };
@@ -127,7 +127,15 @@ impl LineTable {
     /// The place in a file that the bytes from `start` to `end` come from: exact where the line is unchanged, else the
     /// whole line.
     pub(crate) fn span(&self, sources: &mut Sources, start: usize, end: usize) -> Span {
-        let (start, end) = (self.original(start), self.original(end));
+        self.place_between(sources, self.original(start), self.original(end))
+    }
+
+    /// The same for bytes of the text before it was rewritten.
+    pub(crate) fn place_of(&self, sources: &mut Sources, start: usize, length: usize) -> Span {
+        self.place_between(sources, start, start + length)
+    }
+
+    fn place_between(&self, sources: &mut Sources, start: usize, end: usize) -> Span {
         if self.lines.is_empty() {
             return Span::new(self.main, start.min(self.text.len()), end.min(self.text.len()));
         }

@@ -5,12 +5,13 @@
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `task.rs` reads properties and tasks of SV-COMP into options.
 //! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files. `cimple.rs`: Cimple as C.
-//!    [`Mentions`]: whether a property speaks of anything in the text.
+//!    `attributes.rs`, `pragmas.rs`: what a parser does not keep. [`Mentions`]: whether a property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
 //!    are observed.
 //! 5. `lower`: the automata. `models.rs`, `library.c`: functions without a definition.
 
+mod attributes;
 mod cimple;
 mod ctype;
 mod doubts;
@@ -21,6 +22,7 @@ mod lower;
 mod mentions;
 mod models;
 mod points_to;
+mod pragmas;
 mod problem;
 mod rewrite;
 mod sema;

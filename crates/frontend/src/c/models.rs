@@ -43,6 +43,11 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
     })
 }
 
+/// Whether a function ends the run as the end of `main` does, so that destructors run.
+pub(crate) fn ends_in_order(name: &str) -> bool {
+    name == "exit"
+}
+
 /// Whether a function returns fresh memory.
 pub(crate) fn allocates(name: &str) -> bool {
     matches!(meaning(name), Some(Meaning::Allocate | Meaning::AllocateZero))

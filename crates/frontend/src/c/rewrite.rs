@@ -38,6 +38,12 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 blank(&mut out, start, start + token.len());
                 insertions.push((start, "_Float128 "));
             }
+            "__attribute__" | "__attribute" if matches!(previous, "struct" | "union" | "enum") => {
+                // Between the word and the name: what it says is read from the text.
+                let end = tokens.parentheses();
+                blank(&mut out, start, end);
+                continue;
+            }
             "__attribute__" | "__attribute" if matches!(previous, ":" | ";" | "{" | "}") => {
                 let end = tokens.parentheses();
                 let rest = text[end..].trim_start();

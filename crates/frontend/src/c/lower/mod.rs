@@ -117,6 +117,13 @@ pub(crate) fn lower(
         undefined: Vec::new(),
         problems: Vec::new(),
     };
+    for id in usage.functions.iter().filter(|id| tree.function(**id).body.is_none()) {
+        let function = tree.function(*id);
+        context.problems.extend(function.problems.iter().cloned());
+        if let Some(span) = function.weak {
+            context.problems.push(Problem::unsupported(span, "a function that need not exist is"));
+        }
+    }
     let mut lowered = Vec::new();
     let mut names = BTreeSet::new();
     for id in &bodies {

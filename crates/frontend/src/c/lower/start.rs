@@ -37,6 +37,9 @@ impl Context<'_> {
             let outcome = lower.initialise_static(id);
             lower.attempt(outcome);
         }
+        for id in lower.cx.tree.constructors() {
+            lower.run(id, span);
+        }
         lower.call_entry(entry, span);
         lower.close(name, span, 0, Vec::new(), None)
     }
@@ -45,24 +48,33 @@ impl Context<'_> {
 impl Lower<'_, '_> {
     fn call_entry(&mut self, entry: FunctionId, span: Span) {
         let tree = self.cx.tree;
-        let mut arguments = Vec::new();
         let parameters = &tree.function(entry).signature.parameters;
         if tree.function(entry).name != "main" && parameters.iter().any(CType::is_pointer) {
             let text =
                 "the arguments of the entry point to no object of the program, and not to each other's";
             self.cx.assume(text, Some(span));
         }
-        for parameter in parameters {
+        self.run(entry, span);
+        for id in tree.destructors() {
+            self.run(id, span);
+        }
+        let at = self.body.fill(span, LocationKind::End);
+        self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
+    }
+
+    /// A function that runs by itself: nobody looks at its parameters and results.
+    pub(crate) fn run(&mut self, id: FunctionId, span: Span) {
+        let tree = self.cx.tree;
+        let mut arguments = Vec::new();
+        for parameter in &tree.function(id).signature.parameters {
             let types = self.piece_types(parameter, span).unwrap_or_default();
             let count = types.iter().filter(|ty| !ty.is_float()).count();
             arguments.extend((0..count).map(|_| Argument::Arbitrary));
         }
-        let results = self.cx.result_types(entry).iter().map(|_| None).collect();
-        let callee = self.cx.procedures[&entry];
+        let results = self.cx.result_types(id).iter().map(|_| None).collect();
+        let callee = self.cx.procedures[&id];
         let call = Call { callee, arguments, results, assignment: Assignment::default() };
         self.body.step(span, LocationKind::Call, Operation::Call(call));
-        let at = self.body.fill(span, LocationKind::End);
-        self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
     }
 
     fn initialise_static(&mut self, id: ObjectId) -> Checked<()> {

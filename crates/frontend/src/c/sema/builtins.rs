@@ -187,6 +187,9 @@ impl Sema<'_> {
         };
         let mut values = values.into_iter();
         let pointer = values.next().expect("there is one argument");
+        if !pointer.ty.is_pointer() {
+            return self.unsupported(call, &format!("`{name}` is"));
+        }
         let compares = short.contains("compare");
         let (mut steps, pointer) = if compares { self.held(pointer) } else { (Vec::new(), pointer) };
         let place = self.deref(pointer)?;

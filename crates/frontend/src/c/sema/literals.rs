@@ -90,6 +90,7 @@ impl Sema<'_> {
             owner: None,
             initial: Some(Initial { items, span }),
             defined: true,
+            problem: None,
             span,
         });
         Ok(Term::new(TermKind::Object(id), ty, span))

@@ -145,7 +145,9 @@ impl Sema<'_> {
                 (TermKind::Function(*id), CType::Function(self.tree.function(*id).signature.clone()))
             }
             Some(Entity::Constant(value, ty)) => (TermKind::Constant(*value), ty.clone()),
-            Some(Entity::Type(_)) => return self.fail(node, format!("`{name}` is a type")),
+            Some(Entity::Type(_) | Entity::Refused(_)) => {
+                return self.fail(node, format!("`{name}` is a type"));
+            }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
                 let function = self.function.map_or(String::new(), |id| self.tree.function(id).name.clone());
                 return self.string(&[format!("\"{function}\"")], span);
