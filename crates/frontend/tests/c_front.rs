@@ -379,7 +379,10 @@ fn what_is_not_supported_is_refused_with_its_line() {
             "struct s { int a; } g;\nint main(void) {\n  return g.b;\n}",
             "t.c:3:10: `struct s` has no member `b`",
         ),
-        ("#pragma pack(1)\nint main(void) { return 0; }", "t.c:1:1: `#pragma pack` is not supported"),
+        (
+            "#pragma pack(push, name, 1)\nint main(void) { return 0; }",
+            "t.c:1:1: `#pragma pack(push, name, 1)` is not supported",
+        ),
         (
             "int f(int n, ...) {\n  __builtin_va_list l;\n  __builtin_va_start(l, n);\n  return 0;\n}\nint main(void) { return f(1); }",
             "t.c:3:3: variable arguments are not supported",

@@ -10,12 +10,13 @@
 //! 5. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
 //! 6. [`PathSlicer`]: what of a path matters for getting to its end.
 //! 7. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`] and [`Program::dot`]
-//!    show them.
+//!    show them. `bytes.rs`: source texts that are not UTF-8.
 //!
 //! *Invariant:* a front end hands over only programs that [`Program::check`] accepts.
 
 mod bounds;
 mod builder;
+mod bytes;
 mod call_graph;
 mod chance;
 mod check;
@@ -40,6 +41,7 @@ mod task;
 mod types;
 
 pub use builder::ProcedureBuilder;
+pub use bytes::{from_bytes, raw_byte, shown, to_bytes};
 pub use call_graph::CallGraph;
 pub use dominators::Dominators;
 pub use error::ProgramError;

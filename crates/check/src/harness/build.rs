@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use wherefore_program::{from_bytes, to_bytes};
+
 use super::folder::Folder;
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
 use super::{Case, Feeding, Replay, int128, is_preprocessed, labels, library};
@@ -69,7 +71,7 @@ fn tool(command: &mut Command) -> Result<String, String> {
     let output = command.env("LC_ALL", "C").stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("the compiler cannot be run: {error}"))?;
     if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        return Ok(from_bytes(&output.stdout));
     }
     Err(String::from_utf8_lossy(&output.stderr).into_owned())
 }
@@ -162,7 +164,7 @@ fn build(
     for (i, file) in case.files.iter().enumerate() {
         // As the front end does: the preprocessor knows nothing of the data model.
         let text = if is_preprocessed(file) {
-            String::from_utf8_lossy(&fs::read(file).map_err(io)?).into_owned()
+            from_bytes(&fs::read(file).map_err(io)?)
         } else {
             let mut preprocess = Command::new(compiler());
             preprocess.arg("-E").args(case.preprocessor).arg(file);
@@ -172,7 +174,7 @@ fn build(
             if case.errors.labels.is_empty() { text } else { labels::mark(&text, &case.errors.labels) };
         let (source, object) = (folder.join(format!("{i}.c")), folder.join(format!("{i}.o")));
         let only_declared = mode != Mode::Wide && int128::is_only_declared(&text);
-        fs::write(&source, text).map_err(io)?;
+        fs::write(&source, to_bytes(&text)).map_err(io)?;
         let header = folder.join("int128.h");
         if only_declared {
             fs::write(&header, int128::header()).map_err(io)?;

@@ -187,6 +187,7 @@ pub(crate) struct Member {
     pub(crate) ty: CType,
     pub(crate) width: Option<u32>,
     pub(crate) align: Option<u64>,
+    pub(crate) packed: bool,
 }
 
 /// All structures and unions, and what sizes depend on.
@@ -214,7 +215,8 @@ impl Types {
         match ty {
             // As gcc does it.
             CType::Void | CType::Bool | CType::Function(_) => Some(1),
-            CType::Int { bits, .. } => Some(u64::from(*bits / 8)),
+            // The value of a bit-field can have any width.
+            CType::Int { bits, .. } => Some(u64::from(bits.div_ceil(8).next_power_of_two())),
             CType::Float(size) => Some(*size),
             CType::Pointer(_) => Some(u64::from(self.model.pointer_bits() / 8)),
             CType::Array(element, Length::Known(length)) => self.size(element)?.checked_mul(*length),
@@ -257,13 +259,17 @@ impl Types {
     }
 
     /// Lays out a structure or union as gcc does on x86, and completes it.
-    pub(crate) fn complete(&mut self, id: u32, members: Vec<Member>, packed: bool, align: Option<u64>) {
+    /// No member is aligned to more than `pack` unless it says so itself.
+    pub(crate) fn complete(&mut self, id: u32, members: Vec<Member>, pack: Option<u64>, align: Option<u64>) {
         let union = self.record(id).union;
         let mut fields = Vec::new();
         // The next free bit, the greatest size of a union so far, and the alignment of the whole.
         let (mut next, mut size, mut whole) = (0_u64, 0_u64, 1_u64);
         for member in members {
-            let natural = if packed { 1 } else { self.align(&member.ty) }.max(member.align.unwrap_or(1));
+            let packed = member.packed || pack == Some(1);
+            let natural =
+                if member.packed { 1 } else { self.align(&member.ty).min(pack.unwrap_or(u64::MAX)) };
+            let natural = natural.max(member.align.unwrap_or(1));
             let bytes = self.size(&member.ty).unwrap_or(0);
             if union {
                 next = 0;
@@ -355,12 +361,12 @@ mod tests {
     use super::*;
 
     fn member(name: &str, ty: CType, width: Option<u32>) -> Member {
-        Member { name: (!name.is_empty()).then(|| name.to_owned()), ty, width, align: None }
+        Member { name: (!name.is_empty()).then(|| name.to_owned()), ty, width, align: None, packed: false }
     }
 
     fn laid_out(model: DataModel, members: Vec<Member>) -> Record {
         let mut types = Types { model, records: vec![Record::default()] };
-        types.complete(0, members, false, None);
+        types.complete(0, members, None, None);
         types.records.remove(0)
     }
 

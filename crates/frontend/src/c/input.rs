@@ -9,10 +9,12 @@ use std::process::{Command, Output, Stdio};
 
 use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
-use wherefore_program::Span;
+use wherefore_program::{Span, from_bytes, to_bytes};
 
+use super::attributes;
 use super::cimple::{self, is_cimple};
 use super::lines::{LineTable, Sources};
+use super::pragmas::Pragmas;
 use super::problem::Problem;
 use super::quotable::{Quotable, dependencies};
 use super::rewrite::{Rewritten, rewrite, without_comments};
@@ -24,22 +26,26 @@ pub(crate) struct Unit {
     pub(crate) tree: TranslationUnit,
     /// Whether it was Cimple, with declarations that we have added.
     pub(crate) is_cimple: bool,
+    pub(crate) pragmas: Pragmas,
+    /// Attributes that may change what the text does, by their places in what was read.
+    pub(crate) serious: Vec<(usize, String)>,
 }
 
 /// What a file is before it is parsed.
 pub(crate) struct Text {
     lines: LineTable,
     text: String,
-    /// A directive that changes the layout of structures.
-    pack: Option<usize>,
+    pragmas: Pragmas,
+    serious: Vec<(usize, String)>,
     is_cimple: bool,
 }
 
 impl Text {
     fn new(lines: LineTable, text: &str) -> Text {
-        let pack = text.find("#pragma pack");
+        let pragmas = Pragmas::new(text);
+        let serious = attributes::serious(text).into_iter().map(|(at, name)| (at, name.to_owned())).collect();
         let Rewritten { text, added } = rewrite(text);
-        Text { lines: lines.with_added(added), text, pack, is_cimple: false }
+        Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false }
     }
 }
 
@@ -47,7 +53,7 @@ impl Text {
 pub(crate) fn read(path: &Path, arguments: &[String], sources: &mut Sources) -> Result<Text, LoadError> {
     let file = path.display().to_string();
     let bytes = fs::read(path).map_err(|error| LoadError::Io { file: file.clone(), error })?;
-    let original = String::from_utf8_lossy(&bytes).into_owned();
+    let original = from_bytes(&bytes);
     if is_cimple(path) {
         return Ok(cimple(&file, &original, sources));
     }
@@ -113,7 +119,7 @@ fn preprocess(
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 command.arg("-iquote").arg(folder.unwrap_or(Path::new("."))).args(["-x", "c", "-"]);
                 let name = file.replace('\\', "\\\\").replace('"', "\\\"");
-                output_on(command, &format!("# 1 \"{name}\"\n{text}"))
+                output_on(command, &to_bytes(&format!("# 1 \"{name}\"\n{text}")))
             }
         }
     };
@@ -133,31 +139,31 @@ fn preprocess(
         let error = std::io::Error::other(format!("the preprocessor failed:\n{message}"));
         return Err(LoadError::Io { file, error });
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(from_bytes(&output.stdout))
 }
 
 /// Runs a command with a text as its input.
-fn output_on(mut command: Command, text: &str) -> std::io::Result<Output> {
+fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Output> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let input = child.stdin.take();
     std::thread::scope(|scope| {
         // A preprocessor that stops reading says why itself.
-        scope.spawn(move || input.map(|mut input| input.write_all(text.as_bytes())));
+        scope.spawn(move || input.map(|mut input| input.write_all(text)));
         child.wait_with_output()
     })
 }
 
 /// Parses a text.
 pub(crate) fn parse(text: Text, sources: &mut Sources) -> Result<Unit, Problem> {
-    let Text { lines, text, pack, is_cimple } = text;
-    if let Some(at) = pack {
-        let span = lines.span(sources, at, at + "#pragma pack".len());
-        return Err(Problem::unsupported(span, "`#pragma pack` is"));
+    let Text { lines, text, pragmas, serious, is_cimple } = text;
+    if let Some((at, words)) = &pragmas.refused {
+        let span = lines.place_of(sources, *at, words.len());
+        return Err(Problem::unsupported(span, &format!("`{words}` is")));
     }
     let config = Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
     match parse_preprocessed(&config, text) {
-        Ok(parsed) => Ok(Unit { lines, tree: parsed.unit, is_cimple }),
+        Ok(parsed) => Ok(Unit { lines, tree: parsed.unit, is_cimple, pragmas, serious }),
         Err(error) => {
             let rest = &error.source[error.offset.min(error.source.len())..];
             let word = rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();

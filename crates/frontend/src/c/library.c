@@ -147,3 +147,85 @@ void *realloc(void *old, size_t size) {
 int abs(int value) { return value < 0 ? -value : value; }
 long labs(long value) { return value < 0 ? -value : value; }
 long long llabs(long long value) { return value < 0 ? -value : value; }
+
+/* Functions that the compiler knows. What they return for zero is open. */
+long __builtin_expect(long value, long expected) { return value; }
+unsigned short __builtin_bswap16(unsigned short x) { return (unsigned short)(x << 8 | x >> 8); }
+unsigned __builtin_bswap32(unsigned x) {
+  return x << 24 | (x & 0xff00u) << 8 | (x >> 8 & 0xff00u) | x >> 24;
+}
+unsigned long long __builtin_bswap64(unsigned long long x) {
+  x = (x & 0x00ff00ff00ff00ffull) << 8 | (x >> 8 & 0x00ff00ff00ff00ffull);
+  x = (x & 0x0000ffff0000ffffull) << 16 | (x >> 16 & 0x0000ffff0000ffffull);
+  return x << 32 | x >> 32;
+}
+int __builtin_popcountll(unsigned long long x) {
+  x = x - (x >> 1 & 0x5555555555555555ull);
+  x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
+  x = x + (x >> 4) & 0x0f0f0f0f0f0f0f0full;
+  x = x + (x >> 8);
+  x = x + (x >> 16);
+  x = x + (x >> 32);
+  return (int)(x & 127);
+}
+int __builtin_parityll(unsigned long long x) {
+  x ^= x >> 32;
+  x ^= x >> 16;
+  x ^= x >> 8;
+  x ^= x >> 4;
+  x ^= x >> 2;
+  x ^= x >> 1;
+  return (int)(x & 1);
+}
+int __builtin_ctzll(unsigned long long x) {
+  int open;
+  return x ? __builtin_popcountll((x & -x) - 1) : open;
+}
+int __builtin_clzll(unsigned long long x) {
+  int open;
+  if (!x)
+    return open;
+  x |= x >> 1;
+  x |= x >> 2;
+  x |= x >> 4;
+  x |= x >> 8;
+  x |= x >> 16;
+  x |= x >> 32;
+  return 64 - __builtin_popcountll(x);
+}
+int __builtin_clz(unsigned x) {
+  int open;
+  return x ? __builtin_clzll(x) - 32 : open;
+}
+int __builtin_ffsll(long long x) { return x ? __builtin_ctzll((unsigned long long)x) + 1 : 0; }
+int __builtin_clrsbll(long long x) {
+  unsigned long long y = (unsigned long long)(x < 0 ? ~x : x);
+  return y ? __builtin_clzll(y) - 1 : 63;
+}
+
+/* Whether a result in two halves is none of a type of so many bits. */
+static int __builtin_own_fits(unsigned long long low, long long high, int bits, int is_signed) {
+  unsigned long long cut = low << (64 - bits);
+  if (is_signed)
+    return (unsigned long long)((long long)cut >> (64 - bits)) == low && high == (long long)low >> 63;
+  return cut >> (64 - bits) == low && high == 0;
+}
+/* Operands are given by their low 64 bits, and -1 or 0 for the bits in front. */
+int __builtin_own_add(unsigned long long a, long long x, unsigned long long b, long long y, int bits, int is_signed) {
+  unsigned long long low = a + b;
+  return !__builtin_own_fits(low, x + y + (low < a), bits, is_signed);
+}
+int __builtin_own_sub(unsigned long long a, long long x, unsigned long long b, long long y, int bits, int is_signed) {
+  return !__builtin_own_fits(a - b, x - y - (a < b), bits, is_signed);
+}
+int __builtin_own_mul(unsigned long long a, long long x, unsigned long long b, long long y, int bits, int is_signed) {
+  unsigned long long p = x < 0 ? -a : a, q = y < 0 ? -b : b;
+  unsigned long long p0 = p & 0xffffffffull, p1 = p >> 32, q0 = q & 0xffffffffull, q1 = q >> 32;
+  unsigned long long middle = p1 * q0 + (p0 * q0 >> 32), other = p0 * q1 + (middle & 0xffffffffull);
+  unsigned long long high = p1 * q1 + (middle >> 32) + (other >> 32), low = p * q;
+  if (x != y) {
+    high = ~high + (low == 0);
+    low = -low;
+  }
+  return !__builtin_own_fits(low, (long long)high, bits, is_signed);
+}

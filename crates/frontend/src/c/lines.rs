@@ -3,7 +3,7 @@
 use std::fs;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wherefore_program::{FileId, SourceFile, Span};
+use wherefore_program::{FileId, SourceFile, Span, from_bytes, shown};
 
 use super::quotable::{Quotable, Shown};
 
@@ -21,7 +21,7 @@ impl Sources {
     /// Adds a text under its name.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> FileId {
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile::new(name, text));
+        self.files.push(SourceFile::new(name, shown(text)));
         self.known.insert(name.to_owned(), Some(id));
         id
     }
@@ -36,14 +36,14 @@ impl Sources {
         if let Some(found) = self.known.get(name) {
             return *found;
         }
-        let shown = self.quotable.shown(name);
-        let bytes = if shown == Shown::Nothing { None } else { fs::read(name).ok() };
+        let extent = self.quotable.shown(name);
+        let bytes = if extent == Shown::Nothing { None } else { fs::read(name).ok() };
         let Some(bytes) = bytes else {
             self.known.insert(name.to_owned(), None);
             return None;
         };
-        let text = String::from_utf8_lossy(&bytes);
-        if shown == Shown::All {
+        let text = from_bytes(&bytes);
+        if extent == Shown::All {
             return Some(self.add(name, &text));
         }
         let lines: String = text.chars().filter(|c| *c == '\n').collect();
@@ -94,7 +94,7 @@ impl LineTable {
     }
 
     /// The place in the text of a place in what was parsed.
-    fn original(&self, offset: usize) -> usize {
+    pub(crate) fn original(&self, offset: usize) -> usize {
         self.added.iter().fold(offset, |offset, added| {
             let before = added.partition_point(|(at, _, _)| *at < offset);
             let Some((at, length, shift)) = before.checked_sub(1).map(|i| added[i]) else { return offset };
@@ -142,7 +142,15 @@ impl LineTable {
     /// The place in a file that the bytes from `start` to `end` come from: exact where the line is unchanged, else the
     /// whole line.
     pub(crate) fn span(&self, sources: &mut Sources, start: usize, end: usize) -> Span {
-        let (start, end) = (self.original(start), self.original(end));
+        self.place_between(sources, self.original(start), self.original(end))
+    }
+
+    /// The same for bytes of the text before it was rewritten.
+    pub(crate) fn place_of(&self, sources: &mut Sources, start: usize, length: usize) -> Span {
+        self.place_between(sources, start, start + length)
+    }
+
+    fn place_between(&self, sources: &mut Sources, start: usize, end: usize) -> Span {
         if self.lines.is_empty() {
             return Span::new(self.main, start.min(self.text.len()), end.min(self.text.len()));
         }
@@ -211,7 +219,7 @@ impl LineTable {
         let here = self.text[line.start..end].trim_end_matches(['\n', '\r']);
         let source = &sources.files[file.0 as usize];
         let original = source.line(line.number).unwrap_or("");
-        if here == original {
+        if here == original || shown(here) == original {
             let column = original.as_ptr() as usize - source.text().as_ptr() as usize;
             let at = column + (offset - line.start).min(original.len());
             return Span::new(file, at, at + 1);

@@ -6,13 +6,14 @@
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks of SV-COMP into
 //!    options.
 //! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files;
-//!    `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
-//!    [`Mentions`]: whether a property speaks of anything in the text.
+//!    `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C. `attributes.rs`, `pragmas.rs`: what the
+//!    parser does not keep. [`Mentions`]: whether a property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
 //!    are observed.
 //! 5. `lower`: the automata. `models.rs`, `library.c`: functions without a definition.
 
+mod attributes;
 mod cimple;
 mod ctype;
 mod doubts;
@@ -23,6 +24,7 @@ mod lower;
 mod mentions;
 mod models;
 mod points_to;
+mod pragmas;
 mod problem;
 mod prp;
 mod quotable;

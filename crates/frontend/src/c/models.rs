@@ -43,6 +43,11 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
     })
 }
 
+/// Whether a function ends the run as the end of `main` does, so that destructors run.
+pub(crate) fn ends_in_order(name: &str) -> bool {
+    name == "exit"
+}
+
 /// Whether a function returns fresh memory.
 pub(crate) fn allocates(name: &str) -> bool {
     matches!(meaning(name), Some(Meaning::Allocate | Meaning::AllocateZero))
@@ -70,9 +75,41 @@ pub(crate) fn without_prefix(name: &str) -> Option<&str> {
 }
 
 /// The functions that [`TEXT`] defines.
-pub(crate) const MODELLED: [&str; 19] = [
-    "memcpy", "memmove", "memset", "memcmp", "strlen", "strcpy", "strncpy", "strcat", "strncat", "strcmp",
-    "strncmp", "strchr", "strrchr", "strdup", "realloc", "abs", "labs", "llabs", "memchr",
+pub(crate) const MODELLED: [&str; 34] = [
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "strlen",
+    "strcpy",
+    "strncpy",
+    "strcat",
+    "strncat",
+    "strcmp",
+    "strncmp",
+    "strchr",
+    "strrchr",
+    "strdup",
+    "realloc",
+    "abs",
+    "labs",
+    "llabs",
+    "memchr",
+    "__builtin_expect",
+    "__builtin_bswap16",
+    "__builtin_bswap32",
+    "__builtin_bswap64",
+    "__builtin_popcountll",
+    "__builtin_parityll",
+    "__builtin_ctzll",
+    "__builtin_clzll",
+    "__builtin_clz",
+    "__builtin_ffsll",
+    "__builtin_clrsbll",
+    "__builtin_own_add",
+    "__builtin_own_sub",
+    "__builtin_own_mul",
+    "__builtin_own_fits",
 ];
 
 /// Definitions of library functions in C, linked when a program calls them without defining them.

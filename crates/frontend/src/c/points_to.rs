@@ -37,6 +37,8 @@ pub(crate) struct Facts {
     pub(crate) owned: bool,
     /// Where a pointer into it comes from, if from outside.
     pub(crate) outside: Option<Origin>,
+    /// Whether memory that the program did not make is in it: it holds anything.
+    pub(crate) foreign: bool,
     /// Whether a function without a body gets a pointer into it.
     pub(crate) escaped: bool,
     /// Functions in it.
@@ -73,7 +75,7 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    pub(crate) fn new(tree: &Tree, usage: &Usage) -> Classes {
+    pub(crate) fn new(tree: &Tree, usage: &Usage, entry: FunctionId) -> Classes {
         let mut classes = Classes::default();
         for id in &usage.functions {
             if let Some(body) = &tree.function(*id).body {
@@ -91,8 +93,38 @@ impl Classes {
             let class = classes.object(*id);
             classes.facts(class).exposed |= !tree.object(*id).name.starts_with("string.");
         }
+        for parameter in &tree.function(entry).parameters {
+            classes.from_outside(*parameter);
+        }
+        for (i, object) in tree.objects.iter().enumerate() {
+            if object.lifetime == Lifetime::Static && !object.defined {
+                classes.from_outside(ObjectId(i as u32));
+            }
+        }
+        classes.spread_foreign();
         classes.complete = classes.parent.len() as Class;
         classes
+    }
+
+    /// An object gets its value from outside: a pointer in it points to memory that is not ours.
+    fn from_outside(&mut self, id: ObjectId) {
+        if let Some(class) = self.objects.get(&id) {
+            let to = self.contents(*class);
+            self.facts(to).foreign = true;
+        }
+    }
+
+    /// What lies in memory that is not ours points to such memory.
+    fn spread_foreign(&mut self) {
+        for class in 0..self.parent.len() as Class {
+            let foreign = |facts: &Facts| facts.foreign || facts.outside.is_some();
+            let mut at = Some(class).filter(|_| foreign(self.facts(class)));
+            let mut seen = BTreeSet::new();
+            while let Some(next) = at.map(|at| self.find(at)).filter(|next| seen.insert(*next)) {
+                self.facts[next as usize].foreign = true;
+                at = self.pointee[next as usize];
+            }
+        }
     }
 
     fn fresh(&mut self) -> Class {
@@ -138,6 +170,7 @@ impl Classes {
             facts.owned |= gone.owned;
             facts.exposed |= gone.exposed;
             facts.outside = facts.outside.max(gone.outside);
+            facts.foreign |= gone.foreign;
             facts.escaped |= gone.escaped;
             facts.functions.extend(gone.functions);
             match (self.pointee[a as usize], self.pointee[b as usize].take()) {
@@ -498,7 +531,7 @@ impl Classes {
                     return class;
                 }
                 let mut class = self.fresh();
-                if term.ty.is_pointer() {
+                if term.ty.is_pointer() || matches!(term.ty, CType::Record(_)) {
                     let input = models::meaning(name) == Some(models::Meaning::Input);
                     self.facts(class).outside = Some(if input { Origin::Input } else { Origin::Function });
                 }

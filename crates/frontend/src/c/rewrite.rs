@@ -27,6 +27,9 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 blank(&mut out, start, start + token.len());
                 continue;
             }
+            // Of its three spellings the parser knows one for a word of the language in expressions.
+            "typeof" => insertions.push((start, "__")),
+            "__typeof__" => blank(&mut out, start + "__typeof".len(), start + token.len()),
             "asm" => {
                 insertions.push((start, "__"));
                 insertions.push((start + token.len(), "__"));
@@ -34,6 +37,12 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             "__int128" | "__int128_t" | "__uint128_t" => {
                 blank(&mut out, start, start + token.len());
                 insertions.push((start, "_Float128 "));
+            }
+            "__attribute__" | "__attribute" if matches!(previous, "struct" | "union" | "enum") => {
+                // Between the word and the name: what it says is read from the text.
+                let end = tokens.parentheses();
+                blank(&mut out, start, end);
+                continue;
             }
             "__attribute__" | "__attribute" if matches!(previous, ":" | ";" | "{" | "}") => {
                 let end = tokens.parentheses();
@@ -50,8 +59,17 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 let open = rest.next().filter(|(_, token)| *token == "(");
                 let end = Tokens { text, at: tokens.at }.parentheses();
                 if let Some((open, _)) = open {
-                    insertions.push((open + 1, "typeof("));
+                    insertions.push((open + 1, "__typeof("));
                     insertions.push((end - 1, ")"));
+                }
+            }
+            "__builtin_types_compatible_p" => {
+                // Two types as arguments: `sizeof` makes them expressions.
+                if let Some((open, comma, close)) = (Tokens { text, at: tokens.at }).two_arguments() {
+                    for (from, to) in [(open + 1, comma), (comma + 1, close)] {
+                        insertions.push((from, "sizeof(__typeof("));
+                        insertions.push((to, "))"));
+                    }
                 }
             }
             "?" => questions += 1,
@@ -206,6 +224,29 @@ impl<'a> Tokens<'a> {
             }
         }
         self.at
+    }
+
+    /// The places of `(`, `,` and `)` around two arguments.
+    fn two_arguments(&mut self) -> Option<(usize, usize, usize)> {
+        let (mut depth, mut open, mut comma) = (0_usize, None, None);
+        for (at, token) in self.by_ref() {
+            match token {
+                "(" | "[" | "{" => {
+                    open = open.or(Some(at));
+                    depth += 1;
+                }
+                ")" | "]" | "}" => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        return Some((open?, comma?, at));
+                    }
+                }
+                "," if depth == 1 => comma = comma.or(Some(at)),
+                _ if depth == 0 => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     fn skip_quoted(&mut self, quote: u8) {

@@ -24,6 +24,30 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// The functions that run by themselves in front of the entry, in their order.
+    pub(crate) fn constructors(&self) -> Vec<FunctionId> {
+        let before = |runs| if let Runs::Before(priority) = runs { Some(priority) } else { None };
+        self.run_by_themselves(before)
+    }
+
+    /// The functions that run by themselves when the program ends, in their order.
+    pub(crate) fn destructors(&self) -> Vec<FunctionId> {
+        let after = |runs| if let Runs::After(priority) = runs { Some(priority) } else { None };
+        let mut found = self.run_by_themselves(after);
+        found.reverse();
+        found
+    }
+
+    fn run_by_themselves(&self, priority: impl Fn(Runs) -> Option<u64>) -> Vec<FunctionId> {
+        let mut found: Vec<(u64, FunctionId)> = Vec::new();
+        for (i, function) in self.functions.iter().enumerate().filter(|(_, f)| f.body.is_some()) {
+            found.extend(function.runs.and_then(&priority).map(|priority| (priority, FunctionId(i as u32))));
+        }
+        // Those of one priority come in the order of the text.
+        found.sort_by_key(|(priority, id)| (*priority, self.function(*id).span));
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+
     pub(crate) fn object(&self, id: ObjectId) -> &Object {
         &self.objects[id.0 as usize]
     }
@@ -51,6 +75,8 @@ pub(crate) struct Object {
     pub(crate) initial: Option<Initial>,
     /// Whether this is a definition: not only `extern`.
     pub(crate) defined: bool,
+    /// What is wrong with it: matters only if it is used.
+    pub(crate) problem: Option<Problem>,
     pub(crate) span: Span,
 }
 
@@ -82,8 +108,19 @@ pub(crate) struct Function {
     pub(crate) returns: bool,
     pub(crate) span: Span,
     pub(crate) end: Span,
-    /// What is wrong in the body: matters only if the function is used.
+    /// What is wrong with it: matters only if the function is used.
     pub(crate) problems: Vec<Problem>,
+    /// Where it is said that it need not exist.
+    pub(crate) weak: Option<Span>,
+    /// Whether it runs by itself: in front of the entry, or behind it.
+    pub(crate) runs: Option<Runs>,
+}
+
+/// When a function runs by itself, with its priority: of those in front the least comes first, of those behind the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    Before(u64),
+    After(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -104,8 +141,8 @@ pub(crate) enum Yields {
 pub(crate) enum TermKind {
     /// An integer, or a constant address.
     Constant(u64),
-    /// A floating-point constant.
-    Real(f64),
+    /// A floating-point constant, if its value is known.
+    Real(Option<f64>),
     // Places.
     Object(ObjectId),
     Deref(Box<Term>),
@@ -191,6 +228,13 @@ impl Term {
     pub(crate) fn is_place(&self) -> bool {
         use TermKind::{Deref, Field, Literal, Materialise, Object};
         matches!(self.kind, Object(_) | Deref(_) | Field(..) | Materialise(..) | Literal(..))
+    }
+
+    /// Whether evaluating the term does anything but give a value.
+    pub(crate) fn has_effects(&self) -> bool {
+        use TermKind::{Assign, Block, Call, Update};
+        matches!(self.kind, Assign(..) | Block(..) | Call(..) | Update(..))
+            || self.children().into_iter().any(Term::has_effects)
     }
 
     /// The direct parts of an expression, statements inside it not included.

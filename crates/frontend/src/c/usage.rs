@@ -59,12 +59,14 @@ impl Usage {
         let mut walk = Walk {
             tree,
             usage: Usage::default(),
-            queue: vec![entry],
+            queue: Vec::new(),
             objects: FxHashSet::default(),
             calls: BTreeSet::new(),
             indirect: false,
         };
-        walk.usage.functions.insert(entry);
+        for id in [entry].into_iter().chain(tree.constructors()).chain(tree.destructors()) {
+            walk.function(id);
+        }
         let mut edges: Vec<(FunctionId, BTreeSet<FunctionId>, bool)> = Vec::new();
         while let Some(id) = walk.queue.pop() {
             walk.calls.clear();
@@ -190,6 +192,9 @@ impl<'t> Walk<'t> {
                     TermKind::Function(id) => {
                         self.function(id);
                         self.calls.insert(id);
+                        if super::models::ends_in_order(&self.tree.function(id).name) {
+                            self.calls.extend(self.tree.destructors());
+                        }
                     }
                     _ => {
                         self.indirect = true;

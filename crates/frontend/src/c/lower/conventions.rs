@@ -51,6 +51,11 @@ impl Lower<'_, '_> {
                     return Ok(None);
                 }
                 arguments.iter().try_for_each(|argument| self.effects(argument))?;
+                if models::ends_in_order(&name) {
+                    for id in self.cx.tree.destructors() {
+                        self.run(id, span);
+                    }
+                }
                 self.body.halt(span, LocationKind::Statement);
                 self.anything(term).map(Some)
             }

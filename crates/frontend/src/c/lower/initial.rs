@@ -104,6 +104,8 @@ impl Lower<'_, '_> {
                 let value = self.value(&item.value)?;
                 self.write(&part, value, &mut targets, &mut values, initial.span)?;
             } else {
+                // A later value takes the place of an earlier one.
+                self.assign_chunks(std::mem::take(&mut targets), std::mem::take(&mut values), initial.span);
                 self.assign_to(&part, &item.value, initial.span)?;
             }
         }

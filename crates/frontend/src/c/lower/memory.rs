@@ -51,8 +51,8 @@ impl Context<'_> {
         }
         let (period, scalars) = self.classes.division(class);
         let facts = self.classes.facts(class);
-        // What comes from `malloc` is arbitrary; everything else is set before it is read.
-        let initial = if facts.heap || !facts.owned { None } else { Some(0) };
+        // What comes from `malloc` or from outside is arbitrary; everything else is set before it is read.
+        let initial = if facts.heap || facts.foreign || !facts.owned { None } else { Some(0) };
         let address = self.tree.types.model.pointer_bits();
         let mut memories = Vec::new();
         for (start, size) in scalars {
@@ -144,6 +144,60 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Stores the bits of a field byte by byte. Other fields of a byte may be among the targets already: the byte then starts
+    /// from what they make of it.
+    fn store_bits(
+        &mut self,
+        cells: Cells,
+        address: &Expr,
+        field: BitField,
+        value: &Expr,
+        targets: &mut Vec<Target>,
+        values: &mut Vec<Expr>,
+    ) {
+        let byte = Scalar::Bits(8);
+        for i in 0..(field.low + field.width).div_ceil(8) {
+            let (low, high) = (field.low.max(8 * i), (field.low + field.width).min(8 * i + 8));
+            let ty = Scalar::Bits(high - low);
+            let part = match value.as_constant() {
+                Some(constant) => Expr::constant(constant >> (low - field.low), ty),
+                None => {
+                    let whole = Box::new(value.clone());
+                    Expr { kind: ExprKind::Extract { value: whole, low: low - field.low }, ty }
+                }
+            };
+            let target =
+                Target { variable: cells.variable, indices: vec![plus(address.clone(), u64::from(i))] };
+            let known = targets.iter().position(|other| *other == target);
+            let new = if high - low == 8 {
+                part
+            } else {
+                let old = match known {
+                    Some(known) => values[known].clone(),
+                    None => Expr::read(cells.variable, target.indices.clone(), When::Now, byte),
+                };
+                let shift = u64::from(low - 8 * i);
+                let mask = (ty.max() << shift) & byte.max();
+                match (old.as_constant(), part.as_constant()) {
+                    (Some(old), Some(part)) => Expr::constant((old & !mask) | (part << shift), byte),
+                    _ => {
+                        let others = Expr::binary(BinaryOp::BitAnd, old, Expr::constant(!mask, byte));
+                        let part = part.zero_extend(8);
+                        let part = Expr::binary(BinaryOp::Shl, part, Expr::constant(shift, byte));
+                        Expr::binary(BinaryOp::BitOr, others, part)
+                    }
+                }
+            };
+            match known {
+                Some(known) => values[known] = new,
+                None => {
+                    targets.push(target);
+                    values.push(new);
+                }
+            }
+        }
+    }
+
     /// A proof is doubtful if an access may be larger than the object that it meets.
     fn doubt_size(&mut self, (class, _): (Class, u64), size: u64, span: Span) {
         let tree = self.cx.tree;
@@ -201,18 +255,13 @@ impl Lower<'_, '_> {
         let cells = self.cx.cells(at, if field.is_some() { 1 } else { size }, span)?;
         let value = match (ty, field) {
             (_, Some(field)) => {
-                let unit = u64::from(field.low + field.width).div_ceil(8);
-                if unit > 8 {
+                if field.low + field.width > 64 {
                     return Err(Problem::unsupported(span, "a packed bit-field of this width is"));
                 }
-                let ty = bits(unit);
-                let mask = (u64::MAX >> (64 - field.width)) << field.low;
-                let old = self.load_bytes(cells, address, unit);
-                let others = Expr::binary(BinaryOp::BitAnd, old, Expr::constant(!mask, ty));
-                let new =
-                    super::value::resize(value, false, Scalar::Bits(field.width)).zero_extend(ty.width());
-                let new = Expr::binary(BinaryOp::Shl, new, Expr::constant(u64::from(field.low), ty));
-                Expr::binary(BinaryOp::BitOr, others, new)
+                let value = super::value::resize(value, false, Scalar::Bits(field.width));
+                let value = self.stable(value, span);
+                self.store_bits(cells, address, field, &value, targets, values);
+                return Ok(());
             }
             (CType::Bool, None) => value.zero_extend(8),
             (CType::Float(size), None) if *size > 8 => {

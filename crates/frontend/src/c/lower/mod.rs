@@ -99,7 +99,7 @@ pub(crate) fn lower(
     let mut context = Context {
         tree,
         usage,
-        classes: Classes::new(tree, usage),
+        classes: Classes::new(tree, usage, entry),
         options,
         globals: Vec::new(),
         names: BTreeSet::new(),
@@ -117,6 +117,13 @@ pub(crate) fn lower(
         undefined: Vec::new(),
         problems: Vec::new(),
     };
+    for id in usage.functions.iter().filter(|id| tree.function(**id).body.is_none()) {
+        let function = tree.function(*id);
+        context.problems.extend(function.problems.iter().cloned());
+        if let Some(span) = function.weak {
+            context.problems.push(Problem::unsupported(span, "a function that need not exist is"));
+        }
+    }
     let mut lowered = Vec::new();
     let mut names = BTreeSet::new();
     for id in &bodies {

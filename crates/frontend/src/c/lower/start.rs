@@ -12,7 +12,7 @@ use super::{Context, Lower};
 use crate::c::Uninitialised;
 use crate::c::ctype::CType;
 use crate::c::problem::Checked;
-use crate::c::tree::{FunctionId, ObjectId, TermKind};
+use crate::c::tree::{FunctionId, Initial, ObjectId, TermKind};
 
 impl Context<'_> {
     /// The procedure where runs start: it initialises, calls the entry with any arguments, and returns.
@@ -37,6 +37,9 @@ impl Context<'_> {
             let outcome = lower.initialise_static(id);
             lower.attempt(outcome);
         }
+        for id in lower.cx.tree.constructors() {
+            lower.run(id, span);
+        }
         lower.call_entry(entry, span);
         lower.close(name, span, 0, Vec::new(), None)
     }
@@ -45,18 +48,33 @@ impl Context<'_> {
 impl Lower<'_, '_> {
     fn call_entry(&mut self, entry: FunctionId, span: Span) {
         let tree = self.cx.tree;
+        let parameters = &tree.function(entry).signature.parameters;
+        if tree.function(entry).name != "main" && parameters.iter().any(CType::is_pointer) {
+            let text =
+                "the arguments of the entry point to no object of the program, and not to each other's";
+            self.cx.assume(text, Some(span));
+        }
+        self.run(entry, span);
+        for id in tree.destructors() {
+            self.run(id, span);
+        }
+        let at = self.body.fill(span, LocationKind::End);
+        self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
+    }
+
+    /// A function that runs by itself: nobody looks at its parameters and results.
+    pub(crate) fn run(&mut self, id: FunctionId, span: Span) {
+        let tree = self.cx.tree;
         let mut arguments = Vec::new();
-        for parameter in &tree.function(entry).signature.parameters {
+        for parameter in &tree.function(id).signature.parameters {
             let types = self.piece_types(parameter, span).unwrap_or_default();
             let count = types.iter().filter(|ty| !ty.is_float()).count();
             arguments.extend((0..count).map(|_| Argument::Arbitrary));
         }
-        let results = self.cx.result_types(entry).iter().map(|_| None).collect();
-        let callee = self.cx.procedures[&entry];
+        let results = self.cx.result_types(id).iter().map(|_| None).collect();
+        let callee = self.cx.procedures[&id];
         let call = Call { callee, arguments, results, assignment: Assignment::default() };
         self.body.step(span, LocationKind::Call, Operation::Call(call));
-        let at = self.body.fill(span, LocationKind::End);
-        self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
     }
 
     fn initialise_static(&mut self, id: ObjectId) -> Checked<()> {
@@ -95,6 +113,9 @@ impl Lower<'_, '_> {
                     return self.assign_to(&place, &only.value, span);
                 }
             }
+        } else if object.name.starts_with("string.") && self.is_arbitrary(&place, span) {
+            // Every character is set, the zero at the end too.
+            return self.initialise_items(&place, &Initial { items: initial.items.clone(), span });
         } else {
             self.zero_static(&place, span)?;
         }
@@ -107,13 +128,17 @@ impl Lower<'_, '_> {
 
     /// Variables are zero at the start; memory is, unless it may hold anything.
     fn zero_static(&mut self, place: &Place, span: Span) -> Checked<()> {
-        let Place::Memory { class, .. } = place else { return Ok(()) };
+        if self.is_arbitrary(place, span) { self.zero(place, span) } else { Ok(()) }
+    }
+
+    /// Whether a place is in memory that starts with any value.
+    fn is_arbitrary(&mut self, place: &Place, span: Span) -> bool {
+        let Place::Memory { class, .. } = place else { return false };
         let division = self.cx.division(*class, span);
-        let arbitrary = division.everywhere().iter().any(|(_, _, cells)| match cells.variable {
+        division.everywhere().iter().any(|(_, _, cells)| match cells.variable {
             Var::Global(variable) => self.cx.globals[variable as usize].initial.is_none(),
             Var::Local(_) => false,
-        });
-        if arbitrary { self.zero(place, span) } else { Ok(()) }
+        })
     }
 
     fn havoc_static(&mut self, place: &Place, span: Span) -> Checked<()> {

@@ -59,11 +59,11 @@ impl Lower<'_, '_> {
         let (ty, span, name) = (object.ty.clone(), object.span, object.name.clone());
         let exposed = self.cx.usage.exposed.contains(&id);
         let types = self.piece_types(&ty, span)?;
-        // A split parameter without arrays is its own variables; else the pieces arrive one by one.
+        // A split parameter without arrays and bit-fields is its own variables; else the pieces arrive one by one.
         if !exposed
             && !self.cx.tree.types.has_union(&ty)
             && types.len() == self.cx.leaf_count(&ty)
-            && !has_array(self, &ty)
+            && !has_parts(self, &ty)
         {
             self.object(id)?;
             return Ok(());
@@ -493,11 +493,13 @@ impl Lower<'_, '_> {
     }
 }
 
-fn has_array(lower: &Lower<'_, '_>, ty: &CType) -> bool {
+/// Whether a type has arrays or bit-fields in it.
+fn has_parts(lower: &Lower<'_, '_>, ty: &CType) -> bool {
     match ty {
         CType::Array(..) => true,
         CType::Record(id) => {
-            lower.cx.tree.types.record(*id).fields.iter().any(|field| has_array(lower, &field.ty))
+            let mut fields = lower.cx.tree.types.record(*id).fields.iter();
+            fields.any(|field| field.bits.is_some() || has_parts(lower, &field.ty))
         }
         _ => false,
     }

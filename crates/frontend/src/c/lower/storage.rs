@@ -97,6 +97,9 @@ impl Context<'_> {
             return Ok(storage.clone());
         }
         let object = self.tree.object(id);
+        if let Some(problem) = &object.problem {
+            return Err(problem.clone());
+        }
         let (ty, span, name) = (object.ty.clone(), object.span, object.name.clone());
         let fixed = object.lifetime == Lifetime::Static;
         let split = !self.usage.exposed.contains(&id) && self.can_split(&ty);

@@ -1,8 +1,8 @@
 //! Functions that the compiler knows.
 
-use lang_c::ast::{BinaryOperator as B, CallExpression};
+use lang_c::ast::{BinaryOperator as B, CallExpression, Expression};
 use lang_c::span::Node;
-use wherefore_program::{Span, UnaryOp};
+use wherefore_program::UnaryOp;
 
 use super::Sema;
 use crate::c::ctype::CType;
@@ -10,38 +10,168 @@ use crate::c::problem::Checked;
 use crate::c::tree::{Term, TermKind, Yields};
 
 impl Sema<'_> {
-    /// The meaning of a call of a built-in function that no declaration hides; none if the name is not one of them.
+    /// The meaning of a call of a built-in function that no declaration hides; none if the name is not one of them, or if
+    /// it is a function of the library with `__builtin_` in front. What we do not know is refused.
     pub(super) fn builtin(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
+        let own = self.again == super::Again::Skip;
+        let short = name.strip_prefix("__builtin_").filter(|_| !own);
+        if short.is_none() && !name.starts_with("__atomic_") && !name.starts_with("__sync_") {
+            return Ok(None);
+        }
+        let Some(short) = short else {
+            return if own { Ok(None) } else { self.atomic(name, call) };
+        };
+        if let Some(term) = self.bits_of(name, call)? {
+            return Ok(Some(term));
+        }
+        if let Some(term) = self.overflow(name, call)? {
+            return Ok(Some(term));
+        }
+        if let Some(term) = self.real_builtin(short, call)? {
+            return Ok(Some(term));
+        }
         let span = self.span(call);
         let arguments = &call.node.arguments;
-        let known = match name {
-            "__builtin_expect" => 2,
-            "__builtin_constant_p" => 1,
-            "__builtin_va_start" | "__builtin_va_end" | "__builtin_va_copy" => {
-                return self.unsupported(call, "variable arguments are");
+        let long = self.tree.types.long(true);
+        match (short, arguments.as_slice()) {
+            ("va_start" | "va_end" | "va_copy", _) => self.unsupported(call, "variable arguments are"),
+            ("expect", [value, hint]) | ("expect_with_probability", [value, hint, _]) => {
+                let (value, hint) = (self.value(value)?, self.value(hint)?);
+                let (value, hint) = (self.convert(value, &long)?, self.convert(hint, &long)?);
+                // As gcc does it: with a constant, the hint is not evaluated.
+                if !hint.has_effects() || value.constant().is_some() {
+                    return Ok(Some(value));
+                }
+                let parameters = vec![long.clone(), long.clone()];
+                Ok(Some(self.library_call("__builtin_expect", long, parameters, vec![value, hint], span)))
             }
-            _ if name.starts_with("__atomic_") || name.starts_with("__sync_") => 1,
-            _ => return Ok(None),
-        };
-        if arguments.len() < known {
-            return self.fail(call, format!("`{name}` takes more arguments"));
-        }
-        match name {
-            "__builtin_expect" => {
-                let value = self.value(&arguments[0])?;
-                let ty = self.tree.types.long(true);
-                self.convert(value, &ty).map(Some)
-            }
-            "__builtin_constant_p" => {
-                let constant = self.value(&arguments[0])?.constant().is_some();
+            ("constant_p", [argument]) => {
+                let text = matches!(argument.node, Expression::StringLiteral(_));
+                let value = self.value(argument)?;
+                let constant = text || matches!(value.kind, TermKind::Constant(_) | TermKind::Real(_));
                 Ok(Some(Term::new(TermKind::Constant(u64::from(constant)), CType::INT, span)))
             }
-            _ => self.atomic(name, call, span),
+            ("choose_expr", [choice, then, otherwise]) => {
+                let chosen = if self.integer_constant(choice)? != 0 { then } else { otherwise };
+                self.term(chosen).map(Some)
+            }
+            ("types_compatible_p", [left, right]) => {
+                let (Expression::SizeOfTy(left), Expression::SizeOfTy(right)) = (&left.node, &right.node)
+                else {
+                    return self.fail(call, "two types are expected");
+                };
+                let (left, right) = (self.type_name(&left.node.0)?, self.type_name(&right.node.0)?);
+                if left == right && is_ambiguous(&left) {
+                    return self.unsupported(call, "`__builtin_types_compatible_p` of these types is");
+                }
+                let value = TermKind::Constant(u64::from(left == right));
+                Ok(Some(Term::new(value, CType::INT, span)))
+            }
+            ("assume_aligned", [pointer, _]) => {
+                let value = self.value(pointer)?;
+                self.convert(value, &CType::Void.pointer_to()).map(Some)
+            }
+            ("prefetch", [first, ..]) => {
+                let value = self.value(first)?;
+                self.convert(value, &CType::Void).map(Some)
+            }
+            _ => {
+                if let Some((result, parameters)) = self.builtin_signature(short) {
+                    let plain = crate::c::models::without_prefix(name).unwrap_or(name);
+                    self.library_function(plain, result, parameters, span);
+                    return Ok(None);
+                }
+                if crate::c::models::without_prefix(name).is_some() {
+                    return Ok(None);
+                }
+                self.unsupported(call, &format!("`{name}` is"))
+            }
         }
     }
 
+    /// What a function of the C library takes and returns that can be called with `__builtin_` in front.
+    fn builtin_signature(&self, name: &str) -> Option<(CType, Vec<CType>)> {
+        let (pointer, text) = (CType::Void.pointer_to(), CType::CHAR.pointer_to());
+        let (int, long, wide) = (CType::INT, self.tree.types.long(true), CType::LONG_LONG);
+        let size = self.tree.types.size_type();
+        Some(match name {
+            "memcpy" | "memmove" => (pointer.clone(), vec![pointer.clone(), pointer, size]),
+            "memset" | "memchr" => (pointer.clone(), vec![pointer, int, size]),
+            "memcmp" => (int, vec![pointer.clone(), pointer, size]),
+            "strlen" => (size, vec![text]),
+            "strcpy" | "strcat" => (text.clone(), vec![text.clone(), text]),
+            "strncpy" | "strncat" => (text.clone(), vec![text.clone(), text, size]),
+            "strcmp" => (int, vec![text.clone(), text]),
+            "strncmp" => (int, vec![text.clone(), text, size]),
+            "strchr" | "strrchr" => (text.clone(), vec![text, int]),
+            "strdup" => (text.clone(), vec![text]),
+            "realloc" => (pointer.clone(), vec![pointer, size]),
+            "malloc" | "alloca" => (pointer, vec![size]),
+            "calloc" => (pointer, vec![size.clone(), size]),
+            "free" => (CType::Void, vec![pointer]),
+            "abs" => (int.clone(), vec![int]),
+            "labs" => (long.clone(), vec![long]),
+            "llabs" => (wide.clone(), vec![wide]),
+            "abort" | "trap" | "unreachable" => (CType::Void, Vec::new()),
+            "exit" | "_exit" | "_Exit" => (CType::Void, vec![int]),
+            _ => return None,
+        })
+    }
+
+    /// Functions of floating-point numbers: any number, or any answer to a question.
+    fn real_builtin(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
+        const NUMBERS: [&str; 10] =
+            ["inf", "huge_val", "nan", "nans", "fabs", "sqrt", "copysign", "fmin", "fmax", "floor"];
+        const QUESTIONS: [&str; 14] = [
+            "isnan",
+            "isinf",
+            "isinf_sign",
+            "isfinite",
+            "isnormal",
+            "signbit",
+            "fpclassify",
+            "isgreater",
+            "isgreaterequal",
+            "isless",
+            "islessequal",
+            "islessgreater",
+            "isunordered",
+            "iseqsig",
+        ];
+        let span = self.span(call);
+        let stem = name.strip_suffix(['f', 'l']).filter(|stem| NUMBERS.contains(stem));
+        let (ty, real) = match stem {
+            _ if NUMBERS.contains(&name) => (CType::Float(8), true),
+            Some(_) if name.ends_with('f') => (CType::Float(4), true),
+            Some(_) => (CType::Float(self.long_double()), true),
+            None if QUESTIONS.contains(&name) => (CType::INT, false),
+            None => return Ok(None),
+        };
+        let mut terms = Vec::new();
+        for argument in &call.node.arguments {
+            let value = self.value(argument)?;
+            if value.has_effects() {
+                terms.push(value);
+            }
+        }
+        let anything = Term::new(TermKind::Real(None), if real { ty.clone() } else { CType::Float(8) }, span);
+        terms.push(self.convert(anything, &ty)?);
+        Ok(Some(match terms.len() {
+            1 => terms.remove(0),
+            _ => Term::new(TermKind::Comma(terms), ty, span),
+        }))
+    }
+
     /// Atomic operations are plain ones: there is one thread.
-    fn atomic(&mut self, name: &str, call: &Node<CallExpression>, span: Span) -> Checked<Option<Term>> {
+    fn atomic(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
+        let span = self.span(call);
+        let short = name.trim_start_matches("__atomic_").trim_start_matches("__sync_");
+        if matches!(short, "synchronize" | "thread_fence" | "signal_fence") {
+            return Ok(Some(Term::new(TermKind::Constant(0), CType::INT, span)));
+        }
+        if call.node.arguments.is_empty() {
+            return self.fail(call, format!("`{name}` takes more arguments"));
+        }
         let mut values = Vec::new();
         for argument in &call.node.arguments {
             values.push(self.value(argument)?);
@@ -55,9 +185,13 @@ impl Sema<'_> {
             "nand" => Some(B::BitwiseAnd),
             _ => None,
         };
-        let short = name.trim_start_matches("__atomic_").trim_start_matches("__sync_");
         let mut values = values.into_iter();
         let pointer = values.next().expect("there is one argument");
+        if !pointer.ty.is_pointer() {
+            return self.unsupported(call, &format!("`{name}` is"));
+        }
+        let compares = short.contains("compare");
+        let (mut steps, pointer) = if compares { self.held(pointer) } else { (Vec::new(), pointer) };
         let place = self.deref(pointer)?;
         let update = short
             .strip_suffix("_fetch")
@@ -131,6 +265,8 @@ impl Sema<'_> {
             }
             "compare_exchange_n" | "compare_exchange" => {
                 let (expected, value) = (next(self)?, next(self)?);
+                let (more, expected) = self.held(expected);
+                steps.extend(more);
                 let expected = self.deref(expected)?;
                 let value = if short.ends_with("_n") {
                     self.convert(value, &ty)?
@@ -147,13 +283,50 @@ impl Sema<'_> {
                 let then = pair(assign(place, value), 1);
                 let otherwise = pair(assign(expected, now), 0);
                 let kind = TermKind::Conditional(Box::new(same), Box::new(then), Box::new(otherwise));
-                Term::new(kind, CType::Bool, span)
+                steps.push(Term::new(kind, CType::Bool, span));
+                Term::new(TermKind::Comma(steps), CType::Bool, span)
             }
-            "synchronize" | "thread_fence" | "signal_fence" => {
-                Term::new(TermKind::Constant(0), CType::INT, span)
+            "bool_compare_and_swap" | "val_compare_and_swap" => {
+                let (wanted, value) = (next(self)?, next(self)?);
+                let (wanted, value) = (self.convert(wanted, &ty)?, self.convert(value, &ty)?);
+                let (more, wanted) = self.held(wanted);
+                steps.extend(more);
+                let (more, value) = self.held(value);
+                steps.extend(more);
+                let now = self.rvalue(place.clone());
+                let (more, now) = self.held(now);
+                steps.extend(more);
+                let same = self.combine(&B::Equals, now.clone(), wanted, span)?;
+                let (more, same) = self.held(same);
+                steps.extend(more);
+                // `*p = same ? value : now`
+                let new = Term::new(
+                    TermKind::Conditional(Box::new(same.clone()), Box::new(value), Box::new(now.clone())),
+                    ty,
+                    span,
+                );
+                steps.push(assign(place, new));
+                let result = if short.starts_with("bool") { self.convert(same, &CType::Bool)? } else { now };
+                let ty = result.ty.clone();
+                steps.push(result);
+                Term::new(TermKind::Comma(steps), ty, span)
             }
             _ => return self.unsupported(call, &format!("`{name}` is")),
         };
         Ok(Some(term))
+    }
+}
+
+/// Whether types that are the same for us may be different ones in C: `long` and `long long`, `char` and `signed char`,
+/// enumerations and `unsigned`.
+fn is_ambiguous(ty: &CType) -> bool {
+    match ty {
+        CType::Int { bits, signed } => *bits == 64 || (*bits == 8 && *signed) || (*bits == 32 && !*signed),
+        CType::Float(size) => *size > 8,
+        CType::Pointer(inner) | CType::Array(inner, _) => is_ambiguous(inner),
+        CType::Function(signature) => {
+            is_ambiguous(&signature.result) || signature.parameters.iter().any(is_ambiguous)
+        }
+        CType::Void | CType::Bool | CType::Record(_) => false,
     }
 }

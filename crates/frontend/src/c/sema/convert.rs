@@ -3,8 +3,9 @@
 use wherefore_program::{BinaryOp, Scalar, binary};
 
 use super::Sema;
+use super::reals;
 use super::specifiers::sign_extended;
-use crate::c::ctype::CType;
+use crate::c::ctype::{BitField, CType};
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{Term, TermKind};
 
@@ -23,7 +24,8 @@ impl Sema<'_> {
             }
             _ if term.is_place() => {
                 let ty = term.ty.clone();
-                Term::new(TermKind::Load(Box::new(term)), ty, span)
+                let bits = self.bit_field(&term);
+                narrowed(Term::new(TermKind::Load(Box::new(term)), ty, span), bits)
             }
             _ => term,
         }
@@ -98,19 +100,23 @@ impl Sema<'_> {
         }
         let kind = match (&term.kind, ty) {
             (_, CType::Void) => TermKind::Convert(Box::new(term)),
-            (TermKind::Constant(value), CType::Float(_)) => {
-                let wide = sign_extended(*value, self.bits(&term.ty));
-                TermKind::Real(if term.ty.is_signed() { wide as i64 as f64 } else { *value as f64 })
+            (TermKind::Constant(value), CType::Float(size)) => {
+                let signed = term.ty.is_signed();
+                let value = if signed { sign_extended(*value, self.bits(&term.ty)) } else { *value };
+                TermKind::Real(reals::from_integer(value, signed, *size))
             }
             (TermKind::Constant(value), CType::Bool) => TermKind::Constant(u64::from(*value != 0)),
             (TermKind::Constant(value), _) => TermKind::Constant(self.constant_as(*value, &term.ty, ty)),
-            (TermKind::Real(value), CType::Float(size)) => {
-                TermKind::Real(if *size == 4 { f64::from(*value as f32) } else { *value })
+            (TermKind::Real(value), CType::Float(to)) => {
+                let CType::Float(from) = term.ty else { unreachable!("a real constant has such a type") };
+                TermKind::Real(value.and_then(|value| reals::between(value, from, *to)))
             }
-            (TermKind::Real(value), CType::Bool) => TermKind::Constant(u64::from(*value != 0.0)),
-            (TermKind::Real(value), CType::Int { bits, signed }) => {
-                let whole = if *signed { *value as i64 as u64 } else { *value as u64 };
-                TermKind::Constant(whole & Scalar::Bits(*bits).max())
+            (TermKind::Real(Some(value)), CType::Bool) => TermKind::Constant(u64::from(*value != 0.0)),
+            (TermKind::Real(Some(value)), CType::Int { bits, signed }) => {
+                match reals::to_integer(*value, *bits, *signed) {
+                    Some(value) => TermKind::Constant(value),
+                    None => TermKind::Convert(Box::new(term)),
+                }
             }
             // A pointer to something else has the same value.
             _ => TermKind::Convert(Box::new(term)),
@@ -125,28 +131,13 @@ impl Sema<'_> {
 
     /// A value after the integer promotions.
     pub(super) fn promote(&mut self, term: Term) -> Checked<Term> {
-        let ty = self.promoted(&term);
+        let ty = term.ty.promoted();
         self.convert(term, &ty)
-    }
-
-    /// The promoted type of a value: a bit-field that fits into `int` becomes one.
-    fn promoted(&self, term: &Term) -> CType {
-        if let TermKind::Load(place) = &term.kind {
-            if let (TermKind::Field(base, field), CType::Int { .. }) = (&place.kind, &term.ty) {
-                if let CType::Record(id) = base.ty {
-                    let bits = self.tree.types.record(id).fields[*field].bits;
-                    if bits.is_some_and(|bits| bits.width < 32 || (bits.width == 32 && term.ty.is_signed())) {
-                        return CType::INT;
-                    }
-                }
-            }
-        }
-        term.ty.promoted()
     }
 
     /// Both values after the usual arithmetic conversions.
     pub(super) fn balance(&mut self, left: Term, right: Term) -> Checked<(Term, Term, CType)> {
-        let (a, b) = (self.promoted(&left), self.promoted(&right));
+        let (a, b) = (left.ty.promoted(), right.ty.promoted());
         let ty = CType::common(&a, &b);
         let (left, right) = (self.convert(left, &a)?, self.convert(right, &b)?);
         Ok((self.convert(left, &ty)?, self.convert(right, &ty)?, ty))
@@ -162,10 +153,9 @@ impl Sema<'_> {
         span: wherefore_program::Span,
     ) -> Term {
         let width = self.tree.types.scalar(&ty);
-        if let (TermKind::Real(a), TermKind::Real(b)) = (&left.kind, &right.kind) {
-            if let Some(folded) = fold_reals(op, *a, *b, matches!(left.ty, CType::Float(4 | 8))) {
-                let ty = if op.is_test() { CType::INT } else { ty };
-                return Term::new(folded, ty, span);
+        if let (TermKind::Real(Some(a)), TermKind::Real(Some(b))) = (&left.kind, &right.kind) {
+            if let Some(folded) = reals::compare(op, *a, *b, &left.ty) {
+                return Term::new(folded, CType::INT, span);
             }
         }
         let constants = left.constant().zip(right.constant()).filter(|_| !ty.is_float());
@@ -187,14 +177,13 @@ impl Sema<'_> {
     }
 }
 
-fn fold_reals(op: BinaryOp, a: f64, b: f64, float: bool) -> Option<TermKind> {
-    let test = |holds: bool| Some(TermKind::Constant(u64::from(holds)));
-    match op {
-        _ if !float => None,
-        BinaryOp::Eq => test(a == b),
-        BinaryOp::Ne => test(a != b),
-        BinaryOp::ULt | BinaryOp::SLt => test(a < b),
-        BinaryOp::ULe | BinaryOp::SLe => test(a <= b),
-        _ => None,
+/// The value of a bit-field: gcc gives it a type of just its width, so that one that fits into `int` becomes one.
+pub(super) fn narrowed(value: Term, field: Option<BitField>) -> Term {
+    match (field, &value.ty) {
+        (Some(field), CType::Int { bits, signed }) if field.width < *bits => {
+            let (ty, span) = (CType::Int { bits: field.width, signed: *signed }, value.span);
+            Term::new(TermKind::Convert(Box::new(value)), ty, span)
+        }
+        _ => value,
     }
 }

@@ -8,24 +8,30 @@ use lang_c::ast::{
 };
 use lang_c::span::Node;
 
-use super::specifiers::{Parameter, Specifiers, adjusted};
+use super::specifiers::{Attributes, Parameter, Specifiers, adjusted};
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature};
-use crate::c::problem::Checked;
+use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind};
 
 impl Sema<'_> {
     /// Reads a declaration; in a function, the statements that it stands for.
     pub(super) fn declaration(&mut self, declaration: &Node<Declaration>) -> Checked<Vec<Statement>> {
         let specifiers = self.specifiers(&declaration.node.specifiers, declaration.span)?;
+        let shared = std::mem::take(&mut self.refused);
+        if declaration.node.declarators.is_empty() {
+            self.problems.extend(shared.iter().cloned());
+        }
         let mut statements = Vec::new();
         for declarator in &declaration.node.declarators {
+            self.refused.extend(shared.iter().cloned());
             let outcome = self.init_declarator(&specifiers, declarator);
             statements.append(&mut self.implied);
             match outcome {
                 Ok(statement) => statements.extend(statement),
                 Err(problem) => self.problems.push(problem),
             }
+            self.problems.append(&mut self.refused);
         }
         Ok(statements)
     }
@@ -38,16 +44,22 @@ impl Sema<'_> {
         let (name, ty) = self.declarator(&syntax.node.declarator, specifiers.ty.clone())?;
         let Some((name, at)) = name else { return self.fail(syntax, "a name is expected") };
         let span = self.span_between(at.start, at.end);
+        let refused = std::mem::take(&mut self.refused);
+        let attributes = specifiers.attributes.and(self.attributes(&syntax.node.declarator.node.extensions));
+        self.refused.clear();
         if specifiers.storage == Some(StorageClassSpecifier::Typedef) {
-            self.bind(&name, Entity::Type(ty));
+            let own = self.attributes(&syntax.node.declarator.node.extensions).align;
+            self.refused.clear();
+            let changed = own.is_some_and(|align| align != self.tree.types.align(&ty));
+            let problem = refused.into_iter().next().or_else(|| {
+                changed.then(|| Problem::unsupported(span, "a type with an alignment of its own is"))
+            });
+            self.bind(&name, problem.map_or(Entity::Type(ty), Entity::Refused));
             return Ok(None);
         }
         if let CType::Function(signature) = ty {
-            let noreturn = self.attributes(&syntax.node.declarator.node.extensions).noreturn;
             let id = self.function_named(&name, signature, specifiers, span);
-            if noreturn {
-                self.tree.functions[id.0 as usize].returns = false;
-            }
+            self.function_attributes(id, attributes, refused);
             return Ok(None);
         }
         if ty == CType::Void {
@@ -58,8 +70,15 @@ impl Sema<'_> {
         let is_static = specifiers.storage == Some(StorageClassSpecifier::Static);
         if self.function.is_none() || external || is_static {
             self.static_object(&name, ty, external, is_static, syntax, span)?;
+            if let Some(Entity::Object(id)) = self.lookup(&name).cloned() {
+                let object = &mut self.tree.objects[id.0 as usize];
+                let weak = attributes.weak.filter(|_| !object.defined);
+                let weak = weak.map(|span| Problem::unsupported(span, "an object that need not exist is"));
+                object.problem = object.problem.take().or(refused.into_iter().next()).or(weak);
+            }
             return Ok(None);
         }
+        self.problems.extend(refused);
         let id = self.automatic(&name, ty, span);
         self.bind(&name, Entity::Object(id));
         let initial = match &syntax.node.initializer {
@@ -109,7 +128,16 @@ impl Sema<'_> {
                 let owner = if is_static && local { self.function } else { None };
                 let lifetime = Lifetime::Static;
                 let defined = !external;
-                self.tree.objects.push(Object { name, ty, lifetime, owner, initial: None, defined, span });
+                self.tree.objects.push(Object {
+                    name,
+                    ty,
+                    lifetime,
+                    owner,
+                    initial: None,
+                    defined,
+                    problem: None,
+                    span,
+                });
                 id
             }
         };
@@ -172,6 +200,8 @@ impl Sema<'_> {
             span,
             end: span,
             problems: Vec::new(),
+            weak: None,
+            runs: None,
         });
         id
     }
@@ -189,6 +219,32 @@ impl Sema<'_> {
         id
     }
 
+    /// What the attributes of a declaration say about a function.
+    fn function_attributes(&mut self, id: FunctionId, attributes: Attributes, refused: Vec<Problem>) {
+        let function = &mut self.tree.functions[id.0 as usize];
+        function.returns &= !attributes.noreturn;
+        function.weak = function.weak.or(attributes.weak);
+        function.runs = function.runs.or(attributes.runs);
+        function.problems.extend(refused);
+    }
+
+    /// A function of our library, declared if need be.
+    pub(super) fn library_function(
+        &mut self,
+        name: &str,
+        result: CType,
+        parameters: Vec<CType>,
+        span: wherefore_program::Span,
+    ) -> FunctionId {
+        if let Some(id) = self.linkage.functions.get(name) {
+            return *id;
+        }
+        let signature = Rc::new(Signature { result, parameters, rest: Rest::Nothing });
+        let id = self.new_function(name, signature, span);
+        self.linkage.functions.insert(name.to_owned(), id);
+        id
+    }
+
     pub(super) fn definition(&mut self, syntax: &Node<FunctionDefinition>) -> Checked<()> {
         let specifiers = self.specifiers(&syntax.node.specifiers, syntax.span)?;
         let (name, ty) = self.declarator(&syntax.node.declarator, specifiers.ty.clone())?;
@@ -196,7 +252,11 @@ impl Sema<'_> {
             return self.fail(&syntax.node.declarator, "a function is expected");
         };
         let span = self.span_between(at.start, at.end);
+        let refused = std::mem::take(&mut self.refused);
+        let attributes = specifiers.attributes.and(self.attributes(&syntax.node.declarator.node.extensions));
+        self.refused.clear();
         let id = self.function_named(&name, signature.clone(), &specifiers, span);
+        self.function_attributes(id, attributes, refused);
         if self.tree.function(id).body.is_some() {
             let inline = |specifier: &Node<DeclarationSpecifier>| matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline);
             if self.again == super::Again::Skip || syntax.node.specifiers.iter().any(inline) {
@@ -213,10 +273,11 @@ impl Sema<'_> {
         self.function = None;
         let mut problems = std::mem::replace(&mut self.problems, outer);
         problems.extend(outcome.err());
+        problems.append(&mut self.refused);
         let end = syntax.node.statement.span.end;
         let end = self.span_between(end.saturating_sub(1), end);
         let function = &mut self.tree.functions[id.0 as usize];
-        function.problems = problems;
+        function.problems.extend(problems);
         function.span = span;
         function.end = end;
         function.body.get_or_insert_with(Vec::new);
@@ -229,14 +290,21 @@ impl Sema<'_> {
         syntax: &Node<FunctionDefinition>,
         signature: &Signature,
     ) -> Checked<()> {
-        let parameters = self.parameters(syntax)?;
+        self.defines = true;
+        let parameters = self.parameters(syntax);
+        self.defines = false;
+        let lengths = std::mem::take(&mut self.implied);
+        let parameters = parameters?;
         let mut objects = Vec::new();
         for (i, parameter) in parameters.iter().enumerate() {
             let (name, span) = match &parameter.name {
                 Some((name, at)) => (name.clone(), self.span_between(at.start, at.end)),
                 None => (format!("parameter.{}", i + 1), self.tree.function(id).span),
             };
-            let object = self.automatic(&name, parameter.ty.clone(), span);
+            let object = match parameter.object {
+                Some(object) => object,
+                None => self.automatic(&name, parameter.ty.clone(), span),
+            };
             self.tree.objects[object.0 as usize].lifetime = Lifetime::Parameter;
             self.bind(&name, Entity::Object(object));
             objects.push(object);
@@ -254,7 +322,8 @@ impl Sema<'_> {
         let Syntax::Compound(items) = &syntax.node.statement.node else {
             return self.fail(&syntax.node.statement, "a block is expected");
         };
-        let body = self.items(items);
+        let mut body = lengths;
+        body.extend(self.items(items));
         self.tree.functions[id.0 as usize].body = Some(body);
         Ok(())
     }
@@ -269,7 +338,11 @@ impl Sema<'_> {
             DerivedDeclarator::KRFunction(names) => {
                 let mut parameters: Vec<Parameter> = names
                     .iter()
-                    .map(|name| Parameter { name: Some((name.node.name.clone(), name.span)), ty: CType::INT })
+                    .map(|name| Parameter {
+                        name: Some((name.node.name.clone(), name.span)),
+                        ty: CType::INT,
+                        object: None,
+                    })
                     .collect();
                 for declaration in &syntax.node.declarations {
                     let base = self.specifiers(&declaration.node.specifiers, declaration.span)?.ty;

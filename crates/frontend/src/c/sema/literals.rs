@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use lang_c::ast::{Constant, Float, FloatFormat, Integer, IntegerBase, IntegerSize};
-use wherefore_program::Span;
+use lang_c::ast::{Constant, Integer, IntegerBase, IntegerSize};
+use wherefore_program::{Span, raw_byte};
 
 use super::Sema;
 use crate::c::ctype::{CType, Length};
@@ -14,7 +14,13 @@ impl Sema<'_> {
     pub(super) fn literal(&mut self, constant: &Constant, span: Span) -> Checked<Term> {
         match constant {
             Constant::Integer(integer) => self.integer(integer, span),
-            Constant::Float(float) => Ok(real(float, span)),
+            Constant::Float(float) => {
+                if float.suffix.imaginary {
+                    return Err(Problem::unsupported(span, "complex numbers are"));
+                }
+                let size = super::reals::size(&float.suffix.format).unwrap_or_else(|| self.long_double());
+                Ok(Term::new(TermKind::Real(super::reals::constant(float, size)), CType::Float(size), span))
+            }
             Constant::Character(text) => {
                 let (characters, wide) = characters(text, '\'');
                 let (value, ty) = match (wide, characters.as_slice()) {
@@ -36,9 +42,8 @@ impl Sema<'_> {
             IntegerBase::Hexadecimal => (16, false),
             IntegerBase::Binary => (2, false),
         };
-        let digits = integer.number.trim_start_matches("0x").trim_start_matches("0X");
-        let digits = digits.trim_start_matches("0b").trim_start_matches("0B");
-        let digits = if digits.is_empty() { "0" } else { digits };
+        // The parser has cut the prefix.
+        let digits = if integer.number.is_empty() { "0" } else { &integer.number };
         let Ok(value) = u64::from_str_radix(digits, radix) else {
             return Err(Problem::new(span, "the number is too large"));
         };
@@ -85,6 +90,7 @@ impl Sema<'_> {
             owner: None,
             initial: Some(Initial { items, span }),
             defined: true,
+            problem: None,
             span,
         });
         Ok(Term::new(TermKind::Object(id), ty, span))
@@ -112,17 +118,6 @@ pub(super) fn string_items(
     items.map(item).collect()
 }
 
-fn real(float: &Float, span: Span) -> Term {
-    let size = match float.suffix.format {
-        FloatFormat::Float => 4,
-        FloatFormat::Double => 8,
-        _ => 16,
-    };
-    let value: f64 = float.number.parse().unwrap_or(f64::NAN);
-    let value = if size == 4 { float.number.parse().map_or(value, |v: f32| f64::from(v)) } else { value };
-    Term::new(TermKind::Real(value), CType::Float(size), span)
-}
-
 /// The characters between the quotes, and the type of an element if it is not `char`.
 pub(super) fn characters(raw: &str, quote: char) -> (Vec<u32>, Option<CType>) {
     let (prefix, rest) = raw.split_at(raw.find(quote).unwrap_or(0));
@@ -138,7 +133,9 @@ pub(super) fn characters(raw: &str, quote: char) -> (Vec<u32>, Option<CType>) {
     let mut input = body.chars().peekable();
     while let Some(c) = input.next() {
         if c != '\\' {
-            if wide.is_some() {
+            if let Some(byte) = raw_byte(c) {
+                out.push(u32::from(byte));
+            } else if wide.is_some() {
                 out.push(u32::from(c));
             } else {
                 out.extend(c.encode_utf8(&mut [0; 4]).bytes().map(u32::from));

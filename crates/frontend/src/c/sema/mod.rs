@@ -3,18 +3,23 @@
 //! # Reading order
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
 //! 2. `specifiers.rs`, `records.rs`: types. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
-//! 3. `term.rs`, `operators.rs`, `convert.rs`: expressions. `statement.rs`: statements.
+//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`, `bit_builtins.rs`: functions that the compiler knows.
+//! 4. `statement.rs`: statements.
 
+mod bit_builtins;
 mod builtins;
 mod convert;
 mod declare;
 mod initial;
 mod literals;
 mod operators;
+mod reals;
 mod records;
 mod specifiers;
 mod statement;
 mod term;
+
+use std::collections::BTreeSet;
 
 use lang_c::ast::{ExternalDeclaration, StaticAssert};
 use lang_c::span::Node;
@@ -24,6 +29,7 @@ use wherefore_program::Span;
 use super::ctype::CType;
 use super::input::Unit;
 use super::lines::{LineTable, Sources};
+use super::pragmas::Pragmas;
 use super::problem::{Checked, Problem};
 use super::tree::{FunctionId, ObjectId, Statement, Tree};
 
@@ -34,6 +40,8 @@ pub(super) enum Entity {
     Object(ObjectId),
     Function(FunctionId),
     Constant(u64, CType),
+    /// A type that cannot be used.
+    Refused(Problem),
 }
 
 /// Names that all units share.
@@ -64,16 +72,23 @@ pub(crate) struct Sema<'a> {
     pub(super) linkage: &'a mut Linkage,
     pub(super) sources: &'a mut Sources,
     lines: &'a LineTable,
+    pragmas: &'a Pragmas,
     scopes: Vec<Scope>,
     function: Option<FunctionId>,
     result: CType,
     /// Statements that the declaration at hand implies: the sizes of arrays of variable length.
     implied: Vec<Statement>,
     problems: Vec<Problem>,
+    /// Attributes that are not supported, of the declaration at hand.
+    refused: Vec<Problem>,
+    /// Where such attributes were met.
+    met: BTreeSet<usize>,
     /// What to do with a second definition of a function.
     again: Again,
     /// How many lists of parameters are being read, one inside the other.
     in_prototype: usize,
+    /// Whether the outermost of them is that of the function at hand: its lengths are evaluated.
+    defines: bool,
     /// The types of the switches around the statement at hand.
     switches: Vec<CType>,
 }
@@ -118,13 +133,17 @@ fn analyse_unit(
         linkage,
         sources,
         lines: &unit.lines,
+        pragmas: &unit.pragmas,
         scopes: vec![Scope::default()],
         function: None,
         result: CType::Void,
         implied: Vec::new(),
         problems: Vec::new(),
+        refused: Vec::new(),
+        met: BTreeSet::new(),
         again,
         in_prototype: 0,
+        defines: false,
         switches: Vec::new(),
     };
     for declaration in &unit.tree.0 {
@@ -136,8 +155,19 @@ fn analyse_unit(
         if let Err(problem) = outcome {
             sema.problems.push(problem);
         }
+        // Those of no name in particular.
+        let refused = std::mem::take(&mut sema.refused);
+        sema.problems.extend(refused);
+    }
+    for (at, name) in unit.serious.iter().filter(|(at, _)| !sema.met.contains(at)) {
+        let span = unit.lines.place_of(sema.sources, *at, name.len());
+        sema.problems.push(unsupported_attribute(span, name));
     }
     sema.problems
+}
+
+fn unsupported_attribute(span: Span, name: &str) -> Problem {
+    Problem::unsupported(span, &format!("the attribute `{name}` is"))
 }
 
 impl Sema<'_> {

@@ -7,6 +7,7 @@ use lang_c::span::Node;
 use wherefore_program::{BinaryOp, Span, UnaryOp, unary};
 
 use super::Sema;
+use super::convert::narrowed;
 use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{Term, TermKind, Yields};
@@ -50,7 +51,7 @@ impl Sema<'_> {
                     TermKind::Constant(constant) => {
                         TermKind::Constant(unary(op, constant, self.tree.types.scalar(&ty)))
                     }
-                    TermKind::Real(real) if op == UnaryOp::Neg => TermKind::Real(-real),
+                    TermKind::Real(real) if op == UnaryOp::Neg => TermKind::Real(real.map(|real| -real)),
                     _ => TermKind::Unary(op, Box::new(value)),
                 };
                 Ok(Term::new(kind, ty, span))
@@ -91,10 +92,12 @@ impl Sema<'_> {
         span: Span,
     ) -> Checked<Term> {
         let ty = place.ty.clone();
-        let old = Term::new(TermKind::Old, ty.clone(), span);
+        let bits = self.bit_field(&place);
+        let old = narrowed(Term::new(TermKind::Old, ty.clone(), span), bits);
         let result = self.combine(&op, old, value, span)?;
         let result = self.convert(result, &ty)?;
-        Ok(Term::new(TermKind::Update(Box::new(place), Box::new(result), yields), ty, span))
+        let update = Term::new(TermKind::Update(Box::new(place), Box::new(result), yields), ty, span);
+        Ok(narrowed(update, bits))
     }
 
     pub(super) fn place(&mut self, node: &Node<Expression>) -> Checked<Term> {
@@ -123,7 +126,9 @@ impl Sema<'_> {
                     return self.fail(syntax, "an array cannot be assigned");
                 }
                 let value = self.convert(value, &ty)?;
-                return Ok(Term::new(TermKind::Assign(Box::new(place), Box::new(value)), ty, span));
+                let bits = self.bit_field(&place);
+                let assignment = Term::new(TermKind::Assign(Box::new(place), Box::new(value)), ty, span);
+                return Ok(narrowed(assignment, bits));
             }
             B::Index => {
                 let (left, right) = (self.value(lhs)?, self.value(rhs)?);

@@ -1,6 +1,6 @@
 //! Structures, unions and enumerations.
 
-use lang_c::ast::{EnumType, StructDeclaration, StructKind, StructType};
+use lang_c::ast::{EnumType, SpecifierQualifier, StructDeclaration, StructKind, StructType, TypeSpecifier};
 use lang_c::span::Node;
 
 use super::specifiers::Attributes;
@@ -55,7 +55,16 @@ impl Sema<'_> {
                 return self.fail(syntax, "this structure is defined twice");
             }
             let members = self.members(declarations)?;
-            self.tree.types.complete(id, members, attributes.packed, attributes.align);
+            let mut pack = attributes.packed.then_some(1);
+            if let Some(most) =
+                self.pragmas.pack(self.lines.original(syntax.span.end)).filter(|_| pack.is_none())
+            {
+                if members.iter().any(|member| member.width.is_some()) {
+                    return self.unsupported(syntax, "`#pragma pack` with bit-fields is");
+                }
+                pack = Some(most);
+            }
+            self.tree.types.complete(id, members, pack, attributes.align);
         }
         Ok(CType::Record(id))
     }
@@ -70,15 +79,23 @@ impl Sema<'_> {
                     continue;
                 }
             };
-            let base = self.qualified(&field.node.specifiers, field.span)?;
+            let (base, whole) = self.qualified(&field.node.specifiers, field.span)?;
+            // Attributes of a structure that is defined here are its own.
+            let whole = if defines(&field.node.specifiers) { Attributes::default() } else { whole };
             if field.node.declarators.is_empty() && matches!(base, CType::Record(_)) {
-                members.push(Member { name: None, ty: base.clone(), width: None, align: None });
+                members.push(Member {
+                    name: None,
+                    ty: base.clone(),
+                    width: None,
+                    align: whole.align,
+                    packed: whole.packed,
+                });
             }
             for declarator in &field.node.declarators {
-                let mut align = None;
+                let mut attributes = whole;
                 let (name, mut ty) = match &declarator.node.declarator {
                     Some(inner) => {
-                        align = self.attributes(&inner.node.extensions).align;
+                        attributes = whole.and(self.attributes(&inner.node.extensions));
                         self.declarator(inner, base.clone())?
                     }
                     None => (None, base.clone()),
@@ -101,7 +118,8 @@ impl Sema<'_> {
                     }
                     None => None,
                 };
-                members.push(Member { name: name.map(|(name, _)| name), ty, width, align });
+                let Attributes { align, packed, .. } = attributes;
+                members.push(Member { name: name.map(|(name, _)| name), ty, width, align, packed });
             }
         }
         Ok(members)
@@ -115,12 +133,18 @@ impl Sema<'_> {
                 .and_then(|tag| self.scopes.iter().rev().find_map(|scope| scope.enums.get(tag).cloned()));
             return Ok(known.unwrap_or(CType::UNSIGNED));
         }
-        let (mut next, mut signed, mut wide) = (0_u64, false, false);
+        let (mut next, mut signed, mut wide, mut range) = (0_u64, false, false, (0_i64, 0_u64));
         for enumerator in &syntax.node.enumerators {
             if let Some(expression) = &enumerator.node.expression {
                 next = self.integer_constant(expression)?;
             }
+            self.attributes(&enumerator.node.extensions);
             signed |= (next as i64) < 0;
+            range = if (next as i64) < 0 {
+                (range.0.min(next as i64), range.1)
+            } else {
+                (range.0, range.1.max(next))
+            };
             let fits = i32::try_from(next as i64).is_ok();
             wide |= !fits && u32::try_from(next).is_err();
             let ty = if fits { CType::INT } else { CType::LONG_LONG };
@@ -128,10 +152,36 @@ impl Sema<'_> {
             self.bind(&enumerator.node.identifier.node.name, Entity::Constant(value, ty));
             next = next.wrapping_add(1);
         }
-        let ty = CType::Int { bits: if wide { 64 } else { 32 }, signed };
+        let around = self.lines.attributes_around(syntax.span.start, syntax.span.end);
+        let packed = around.contains("packed");
+        let ty = match range {
+            (low, high) if packed => smallest(low, high),
+            _ => CType::Int { bits: if wide { 64 } else { 32 }, signed },
+        };
         if let Some(tag) = tag {
             self.here().enums.insert(tag, ty.clone());
         }
         Ok(ty)
     }
+}
+
+/// Whether a structure is defined among the specifiers.
+fn defines(specifiers: &[Node<SpecifierQualifier>]) -> bool {
+    specifiers.iter().any(|specifier| match &specifier.node {
+        SpecifierQualifier::TypeSpecifier(ty) => match &ty.node {
+            TypeSpecifier::Struct(record) => record.node.declarations.is_some(),
+            _ => false,
+        },
+        _ => false,
+    })
+}
+
+/// The smallest integer type that holds all numbers from `low`, which is at most zero, to `high`.
+fn smallest(low: i64, high: u64) -> CType {
+    let signed = low < 0;
+    let fits = |bits: &u32| {
+        let top = u64::MAX >> (64 - bits + u32::from(signed));
+        high <= top && (!signed || low >= -(top as i64) - 1)
+    };
+    CType::Int { bits: [8, 16, 32].into_iter().find(fits).unwrap_or(64), signed }
 }

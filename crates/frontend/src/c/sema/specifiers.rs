@@ -4,21 +4,24 @@ use std::rc::Rc;
 
 use lang_c::ast::{
     ArraySize, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Ellipsis, Extension,
-    FunctionDeclarator, ParameterDeclaration, SpecifierQualifier, StorageClassSpecifier, TypeName, TypeOf,
-    TypeSpecifier,
+    FunctionDeclarator, ParameterDeclaration, PointerQualifier, SpecifierQualifier, StorageClassSpecifier,
+    TypeName, TypeOf, TypeSpecifier,
 };
 use lang_c::span::Node;
+use wherefore_program::Span;
 
 use super::{Entity, Sema};
-use crate::c::ctype::{CType, Length, Rest, Signature};
+use crate::c::attributes::{is_serious, plain};
+use crate::c::ctype::{CType, Length, Member, Record, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Lifetime, Object, ObjectId, Statement, StatementKind, Step, Term, TermKind};
+use crate::c::tree::{Lifetime, Object, ObjectId, Runs, Statement, StatementKind, Step, Term, TermKind};
 
 /// What stands in front of the declarators of a declaration.
 pub(super) struct Specifiers {
     pub(super) ty: CType,
     pub(super) storage: Option<StorageClassSpecifier>,
     pub(super) returns: bool,
+    pub(super) attributes: Attributes,
 }
 
 /// Attributes that matter.
@@ -29,6 +32,24 @@ pub(super) struct Attributes {
     pub(super) noreturn: bool,
     /// The width that `mode` gives to an integer.
     pub(super) mode: Option<u32>,
+    /// The size of a vector in bytes.
+    pub(super) vector: Option<u64>,
+    pub(super) weak: Option<Span>,
+    pub(super) runs: Option<Runs>,
+}
+
+impl Attributes {
+    pub(super) fn and(self, more: Attributes) -> Attributes {
+        Attributes {
+            packed: self.packed || more.packed,
+            align: self.align.max(more.align),
+            noreturn: self.noreturn || more.noreturn,
+            mode: self.mode.or(more.mode),
+            vector: self.vector.or(more.vector),
+            weak: self.weak.or(more.weak),
+            runs: self.runs.or(more.runs),
+        }
+    }
 }
 
 /// A parameter as a definition needs it.
@@ -36,6 +57,8 @@ pub(super) struct Attributes {
 pub(super) struct Parameter {
     pub(super) name: Option<(String, lang_c::span::Span)>,
     pub(super) ty: CType,
+    /// What stands for it in the lengths of arrays.
+    pub(super) object: Option<ObjectId>,
 }
 
 impl Sema<'_> {
@@ -43,12 +66,45 @@ impl Sema<'_> {
         let mut found = Attributes::default();
         for extension in extensions {
             let Extension::Attribute(attribute) = &extension.node else { continue };
-            match attribute.name.node.trim_matches('_') {
+            match plain(&attribute.name.node) {
+                name if is_serious(name) => {
+                    self.met.insert(self.lines.original(attribute.name.span.start));
+                    let span = self.span(&attribute.name);
+                    self.refused.push(super::unsupported_attribute(span, name));
+                }
+                "weak" => found.weak = Some(self.span(&attribute.name)),
+                name @ ("constructor" | "destructor") => {
+                    // Those without a priority come last, and behind the entry first.
+                    let priority = attribute.arguments.first().map(|a| self.integer_constant(a));
+                    let priority = match priority.unwrap_or(Ok(u64::MAX)) {
+                        Ok(priority) => priority,
+                        Err(problem) => {
+                            self.refused.push(problem);
+                            continue;
+                        }
+                    };
+                    let runs = if name == "constructor" { Runs::Before } else { Runs::After };
+                    found.runs = Some(runs(priority));
+                }
+                "vector_size" => match attribute.arguments.first().map(|a| self.integer_constant(a)) {
+                    Some(Ok(size)) if size.is_power_of_two() => found.vector = Some(size),
+                    _ => {
+                        let span = self.span(&attribute.name);
+                        self.refused.push(super::unsupported_attribute(span, "vector_size"));
+                    }
+                },
                 "packed" => found.packed = true,
                 "noreturn" => found.noreturn = true,
                 "aligned" => {
                     let align = attribute.arguments.first().map(|a| self.integer_constant(a));
-                    found.align = Some(align.and_then(Result::ok).unwrap_or(16));
+                    match align.unwrap_or(Ok(16)) {
+                        Ok(align) if align.is_power_of_two() => found.align = found.align.max(Some(align)),
+                        Ok(_) => {
+                            let span = self.span(&attribute.name);
+                            self.refused.push(Problem::unsupported(span, "this alignment is"));
+                        }
+                        Err(problem) => self.refused.push(problem),
+                    }
                 }
                 "mode" => {
                     let mode = attribute.arguments.first().map(|a| &a.node);
@@ -61,6 +117,10 @@ impl Sema<'_> {
                             "word" | "pointer" => Some(self.tree.types.model.pointer_bits()),
                             _ => None,
                         };
+                    }
+                    if found.mode.is_none() {
+                        let span = self.span(&attribute.name);
+                        self.refused.push(Problem::unsupported(span, "this mode of an integer is"));
                     }
                 }
                 _ => {}
@@ -90,43 +150,36 @@ impl Sema<'_> {
                     returns &= function.node != lang_c::ast::FunctionSpecifier::Noreturn;
                 }
                 DeclarationSpecifier::Extension(extensions) => {
-                    let more = self.attributes(extensions);
-                    attributes.packed |= more.packed;
-                    attributes.align = attributes.align.or(more.align);
-                    attributes.noreturn |= more.noreturn;
-                    attributes.mode = attributes.mode.or(more.mode);
+                    attributes = attributes.and(self.attributes(extensions));
                 }
                 DeclarationSpecifier::TypeQualifier(_) | DeclarationSpecifier::Alignment(_) => {}
             }
         }
         let ty = self.base_type(&types, attributes, at)?;
-        Ok(Specifiers { ty, storage, returns: returns && !attributes.noreturn })
+        Ok(Specifiers { ty, storage, returns: returns && !attributes.noreturn, attributes })
     }
 
     pub(super) fn qualified(
         &mut self,
         list: &[Node<SpecifierQualifier>],
         at: lang_c::span::Span,
-    ) -> Checked<CType> {
+    ) -> Checked<(CType, Attributes)> {
         let mut types = Vec::new();
         let mut attributes = Attributes::default();
         for specifier in list {
             match &specifier.node {
                 SpecifierQualifier::TypeSpecifier(ty) => types.push(ty),
                 SpecifierQualifier::Extension(extensions) => {
-                    let more = self.attributes(extensions);
-                    attributes.packed |= more.packed;
-                    attributes.align = attributes.align.or(more.align);
-                    attributes.mode = attributes.mode.or(more.mode);
+                    attributes = attributes.and(self.attributes(extensions));
                 }
                 SpecifierQualifier::TypeQualifier(_) => {}
             }
         }
-        self.base_type(&types, attributes, at)
+        Ok((self.base_type(&types, attributes, at)?, attributes))
     }
 
     pub(super) fn type_name(&mut self, name: &Node<TypeName>) -> Checked<CType> {
-        let base = self.qualified(&name.node.specifiers, name.span)?;
+        let (base, _) = self.qualified(&name.node.specifiers, name.span)?;
         match &name.node.declarator {
             Some(declarator) => Ok(self.declarator(declarator, base)?.1),
             None => Ok(base),
@@ -176,6 +229,7 @@ impl Sema<'_> {
             Some(TypeSpecifier::Enum(enumeration)) => self.enum_type(enumeration)?,
             Some(TypeSpecifier::TypedefName(name)) => match self.lookup(&name.node.name) {
                 Some(Entity::Type(ty)) => ty.clone(),
+                Some(Entity::Refused(problem)) => return Err(problem.clone()),
                 _ if name.node.name == "__builtin_va_list" => CType::Void.pointer_to(),
                 _ => return self.fail(name, format!("`{}` is not a type", name.node.name)),
             },
@@ -185,13 +239,36 @@ impl Sema<'_> {
             },
             Some(_) => return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is")),
         };
-        Ok(match (attributes.mode, &ty) {
-            (Some(bits), CType::Int { signed, .. }) => CType::Int { bits, signed: *signed },
-            _ => ty,
-        })
+        self.with_attributes(ty, attributes, at)
     }
 
-    fn long_double(&self) -> u64 {
+    /// A type that `mode` or `vector_size` changes.
+    fn with_attributes(
+        &mut self,
+        ty: CType,
+        attributes: Attributes,
+        at: lang_c::span::Span,
+    ) -> Checked<CType> {
+        let ty = match (attributes.mode, ty) {
+            (Some(bits), CType::Int { signed, .. }) => CType::Int { bits, signed },
+            (_, ty) => ty,
+        };
+        let Some(bytes) = attributes.vector else { return Ok(ty) };
+        // A vector is a structure that holds an array: it can be copied, but there is no arithmetic.
+        let element = self.tree.types.size(&ty).filter(|size| ty.is_arithmetic() && *size <= bytes);
+        let Some(element) = element else {
+            return Err(Problem::unsupported(self.span_between(at.start, at.end), "this vector is"));
+        };
+        let id = self.tree.types.records.len() as u32;
+        let name = format!("<vector of {bytes} bytes>");
+        self.tree.types.records.push(Record { name, ..Record::default() });
+        let ty = CType::Array(Rc::new(ty), Length::Known(bytes / element));
+        let member = Member { name: None, ty, width: None, align: Some(bytes), packed: false };
+        self.tree.types.complete(id, vec![member], None, Some(bytes));
+        Ok(CType::Record(id))
+    }
+
+    pub(super) fn long_double(&self) -> u64 {
         match self.tree.types.model {
             crate::c::ctype::DataModel::Ilp32 => 12,
             crate::c::ctype::DataModel::Lp64 => 16,
@@ -205,13 +282,17 @@ impl Sema<'_> {
         base: CType,
     ) -> Checked<(Option<(String, lang_c::span::Span)>, CType)> {
         let attributes = self.attributes(&declarator.node.extensions);
-        let mut ty = match (attributes.mode, base) {
-            (Some(bits), CType::Int { signed, .. }) => CType::Int { bits, signed },
-            (_, base) => base,
-        };
+        let mut ty = self.with_attributes(base, attributes, declarator.span)?;
         let derived = &declarator.node.derived;
         let pointers = derived.iter().take_while(|d| matches!(d.node, DerivedDeclarator::Pointer(_))).count();
-        for _ in 0..pointers {
+        for part in &derived[..pointers] {
+            if let DerivedDeclarator::Pointer(qualifiers) = &part.node {
+                for qualifier in qualifiers {
+                    if let PointerQualifier::Extension(extensions) = &qualifier.node {
+                        self.attributes(extensions);
+                    }
+                }
+            }
             ty = ty.pointer_to();
         }
         for part in derived[pointers..].iter().rev() {
@@ -242,6 +323,7 @@ impl Sema<'_> {
             return self.fail(part, "the length of an inner array is not known");
         }
         let length = match size {
+            ArraySize::VariableUnknown if self.in_prototype > 0 => Length::Variable(self.some_length(part)),
             ArraySize::Unknown | ArraySize::VariableUnknown => Length::Unknown,
             ArraySize::VariableExpression(size) | ArraySize::StaticExpression(size) => {
                 let term = self.value(size)?;
@@ -259,8 +341,10 @@ impl Sema<'_> {
                         Length::Variable(self.variable_length(term)?.0)
                     }
                     Some(value) => Length::Known(value),
-                    // The outermost length of a parameter does not matter: it is a pointer.
-                    None if self.in_prototype > 0 => Length::Unknown,
+                    // Lengths in a mere declaration are not evaluated.
+                    None if self.in_prototype > usize::from(self.defines) => {
+                        Length::Variable(self.some_length(part))
+                    }
                     None if self.function.is_none() => {
                         return self.fail(size, "the length of an array is not constant");
                     }
@@ -269,6 +353,12 @@ impl Sema<'_> {
             }
         };
         Ok(CType::Array(Rc::new(element), length))
+    }
+
+    /// An object for a length that nobody asks for.
+    fn some_length<N>(&mut self, part: &Node<N>) -> u32 {
+        let (ty, span) = (self.tree.types.size_type(), self.span(part));
+        self.automatic("length", ty, span).0
     }
 
     /// An object that holds the length of an array, evaluated where the array is declared.
@@ -291,7 +381,16 @@ impl Sema<'_> {
             None => (Lifetime::Static, None),
         };
         let name = name.to_owned();
-        self.tree.objects.push(Object { name, ty, lifetime, owner, initial: None, defined: true, span });
+        self.tree.objects.push(Object {
+            name,
+            ty,
+            lifetime,
+            owner,
+            initial: None,
+            defined: true,
+            problem: None,
+            span,
+        });
         id
     }
 
@@ -315,7 +414,7 @@ impl Sema<'_> {
         let rest = match (&function.ellipsis, parameters.as_slice()) {
             (Ellipsis::Some, _) => Rest::Variadic,
             (Ellipsis::None, []) => Rest::Unspecified,
-            (Ellipsis::None, [Parameter { name: None, ty: CType::Void }]) => {
+            (Ellipsis::None, [Parameter { name: None, ty: CType::Void, .. }]) => {
                 parameters.clear();
                 Rest::Nothing
             }
@@ -330,14 +429,27 @@ impl Sema<'_> {
             Some(declarator) => self.declarator(declarator, base)?,
             None => (None, base),
         };
+        if let (CType::Array(_, Length::Variable(length)), 1, true) = (&ty, self.in_prototype, self.defines) {
+            // The outermost length does not matter, since the parameter is a pointer; what it does might.
+            let useless = |statement: &Statement| match &statement.kind {
+                StatementKind::Declare(id, Some(initial)) => {
+                    id.0 == *length && !initial.items.iter().any(|item| item.value.has_effects())
+                }
+                _ => false,
+            };
+            self.implied.retain(|statement| !useless(statement));
+        }
+        self.attributes(&parameter.node.extensions);
         let ty = adjusted(ty);
+        let mut object = None;
         if let Some((name, span)) = &name {
             // Later parameters may mention it in the lengths of arrays.
             let span = self.span_between(span.start, span.end);
             let id = self.automatic(name, ty.clone(), span);
             self.bind(name, Entity::Object(id));
+            object = Some(id);
         }
-        Ok(Parameter { name, ty })
+        Ok(Parameter { name, ty, object })
     }
 
     pub(super) fn bits(&self, ty: &CType) -> u32 {

@@ -22,7 +22,7 @@ impl Sema<'_> {
         let value = self.value(node)?;
         match value.kind {
             _ if !value.ty.is_scalar() => self.fail(node, "a condition is a number or a pointer"),
-            TermKind::Real(real) => {
+            TermKind::Real(Some(real)) => {
                 Ok(Term::new(TermKind::Constant(u64::from(real != 0.0)), CType::INT, value.span))
             }
             _ => Ok(value),
@@ -145,7 +145,9 @@ impl Sema<'_> {
                 (TermKind::Function(*id), CType::Function(self.tree.function(*id).signature.clone()))
             }
             Some(Entity::Constant(value, ty)) => (TermKind::Constant(*value), ty.clone()),
-            Some(Entity::Type(_)) => return self.fail(node, format!("`{name}` is a type")),
+            Some(Entity::Type(_) | Entity::Refused(_)) => {
+                return self.fail(node, format!("`{name}` is a type"));
+            }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
                 let function = self.function.map_or(String::new(), |id| self.tree.function(id).name.clone());
                 return self.string(&[format!("\"{function}\"")], span);

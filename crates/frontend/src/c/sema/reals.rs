@@ -1,0 +1,147 @@
+//! Floating-point constants: folded where the value is known exactly, else any number.
+
+use lang_c::ast::{Float, FloatBase, FloatFormat};
+use wherefore_program::{BinaryOp, Scalar};
+
+use crate::c::ctype::CType;
+use crate::c::tree::TermKind;
+
+/// The size of the type that a suffix gives; none for the long double of the data model.
+pub(super) fn size(format: &FloatFormat) -> Option<u64> {
+    match format {
+        FloatFormat::Float => Some(4),
+        FloatFormat::Double => Some(8),
+        FloatFormat::LongDouble => None,
+        FloatFormat::TS18661Format(_) => Some(16),
+    }
+}
+
+/// The value of a constant in a type of so many bytes. Types wider than `double` hold more than we can: their constants
+/// are known only if a `double` holds them, and if they are whole numbers, since integers of 128 bits are such types too.
+pub(super) fn constant(float: &Float, size: u64) -> Option<f64> {
+    match (&float.base, size) {
+        (FloatBase::Decimal, 4) => float.number.parse::<f32>().ok().map(f64::from),
+        (FloatBase::Decimal, 8) => float.number.parse().ok(),
+        (FloatBase::Decimal, _) => plain(&float.number),
+        (FloatBase::Hexadecimal, _) => hexadecimal(&float.number, size),
+    }
+}
+
+/// `12` or `12.0`.
+fn plain(text: &str) -> Option<f64> {
+    let (before, behind) = text.split_once('.').unwrap_or((text, ""));
+    let number: u64 = before.parse().ok()?;
+    (behind.bytes().all(|digit| digit == b'0')).then_some(number as f64).and_then(whole)
+}
+
+/// A whole number that was not rounded.
+fn whole(value: f64) -> Option<f64> {
+    (value.fract() == 0.0 && value.abs() < (1_u64 << 52) as f64).then_some(value)
+}
+
+/// `1.8p3` without its prefix.
+fn hexadecimal(text: &str, size: u64) -> Option<f64> {
+    let (digits, exponent) = text.split_once(['p', 'P'])?;
+    let mut exponent: i32 = exponent.parse().ok()?;
+    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut mantissa: u128 = 0;
+    for digit in before.chars().chain(behind.chars()) {
+        mantissa = mantissa.checked_mul(16)?.checked_add(u128::from(digit.to_digit(16)?))?;
+    }
+    exponent = exponent.checked_sub(4 * i32::try_from(behind.len()).ok()?)?;
+    // Far from the ends of the range, a power of two changes no bit of the mantissa.
+    let room = if size == 4 { 125 } else { 1020 };
+    let top = exponent.checked_add(128 - mantissa.leading_zeros() as i32)?;
+    if mantissa != 0 && (exponent < -room || top > room) {
+        return None;
+    }
+    let scale = 2_f64.powi(exponent);
+    match size {
+        _ if mantissa == 0 => Some(0.0),
+        4 => Some(f64::from(mantissa as f32) * scale),
+        8 => Some(mantissa as f64 * scale),
+        _ if mantissa < 1 << 52 => whole(mantissa as f64 * scale),
+        _ => None,
+    }
+}
+
+/// An integer as a number of a floating-point type.
+pub(super) fn from_integer(value: u64, signed: bool, size: u64) -> Option<f64> {
+    let number = value as i64;
+    match (size, signed) {
+        (4, true) => Some(f64::from(number as f32)),
+        (4, false) => Some(f64::from(value as f32)),
+        (8, true) => Some(number as f64),
+        (8, false) => Some(value as f64),
+        (_, true) => whole(number as f64),
+        (_, false) => whole(value as f64),
+    }
+}
+
+/// A number of one floating-point type in another.
+pub(super) fn between(value: f64, from: u64, to: u64) -> Option<f64> {
+    match to {
+        // A great unsigned number of 128 bits looks negative.
+        _ if from > 8 && value < 0.0 => None,
+        4 => Some(f64::from(value as f32)),
+        8 => Some(value),
+        _ => whole(value),
+    }
+}
+
+/// A number as an integer; none where C does not say which.
+pub(super) fn to_integer(value: f64, bits: u32, signed: bool) -> Option<u64> {
+    let whole = value.trunc();
+    let (low, high) = match signed {
+        true => (-(2_f64.powi(bits as i32 - 1)), 2_f64.powi(bits as i32 - 1)),
+        false => (0.0, 2_f64.powi(bits as i32)),
+    };
+    if !(low..high).contains(&whole) {
+        return None;
+    }
+    let value = if signed { whole as i64 as u64 } else { whole as u64 };
+    Some(value & Scalar::Bits(bits).max())
+}
+
+/// A comparison of two constants of one type.
+pub(super) fn compare(op: BinaryOp, a: f64, b: f64, ty: &CType) -> Option<TermKind> {
+    if !matches!(ty, CType::Float(4 | 8)) {
+        return None;
+    }
+    let holds = match op {
+        BinaryOp::Eq => a == b,
+        BinaryOp::Ne => a != b,
+        BinaryOp::ULt | BinaryOp::SLt => a < b,
+        BinaryOp::ULe | BinaryOp::SLe => a <= b,
+        _ => return None,
+    };
+    Some(TermKind::Constant(u64::from(holds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_constants_are_scaled_by_powers_of_two() {
+        assert_eq!(hexadecimal("1p3", 8), Some(8.0));
+        assert_eq!(hexadecimal("1.8p1", 8), Some(3.0));
+        assert_eq!(hexadecimal(".8p0", 4), Some(0.5));
+        assert_eq!(hexadecimal("1000001p0", 4), Some(16_777_216.0));
+        assert_eq!(hexadecimal("1000003p0", 4), Some(16_777_220.0));
+        assert_eq!(hexadecimal("1.00000000000000000000000000000001p0", 8), None);
+        assert_eq!(hexadecimal("1p-1070", 8), None);
+        assert_eq!(hexadecimal("1.8p0", 16), None);
+    }
+
+    #[test]
+    fn integers_are_rounded_to_the_type_and_back_only_if_they_fit() {
+        assert_eq!(from_integer(16_777_217, true, 4), Some(16_777_216.0));
+        assert_eq!(from_integer((1 << 53) + 1, true, 8), Some((1_u64 << 53) as f64));
+        assert_eq!(from_integer((1 << 53) + 1, true, 16), None);
+        assert_eq!(to_integer(300.5, 8, false), None);
+        assert_eq!(to_integer(-1.5, 32, true), Some(u64::from(u32::MAX)));
+        assert_eq!(to_integer(-0.5, 32, false), Some(0));
+        assert_eq!(to_integer(f64::NAN, 32, true), None);
+    }
+}

@@ -1,0 +1,328 @@
+//! Whether a C program reaches `reach_error` is judged by gcc: the compiled program, and the front end with the
+//! interpreter, must say the same.
+
+use std::fs;
+use std::process::Command;
+
+use wherefore_frontend::c::{Options, translate, translate_text};
+use wherefore_program::{Interpreter, Program, TargetChoice};
+
+/// Whether the run fails. Every choice is the least value.
+fn fails(name: &str, program: &Program) -> bool {
+    let targets = program.targets(&TargetChoice::Default).expect("targets");
+    let interpreter = Interpreter::new(program);
+    let mut state = interpreter.initial_states(1).0.remove(0);
+    for _ in 0..100_000 {
+        let Some(node) = state.node() else { return false };
+        if targets.iter().any(|target| target.node == node) {
+            return true;
+        }
+        match interpreter.successors(&state, 1).0.into_iter().next() {
+            Some((_, next)) => state = next,
+            None => return false,
+        }
+    }
+    panic!("{name}: the run does not end");
+}
+
+/// Whether the compiled program calls `reach_error`.
+fn fails_compiled(file: &std::path::Path) -> bool {
+    let binary = file.with_extension("exe");
+    let judge = file.with_file_name("judge.c");
+    fs::write(&judge, "void _exit(int); void reach_error(void) { _exit(42); }\n")
+        .expect("the judge is written");
+    let flags = ["-w", "-O0", "-fwrapv", "-fno-strict-aliasing", "-std=gnu11"];
+    let output = Command::new("cc").args(flags).arg("-o").arg(&binary).arg(file).arg(&judge).output();
+    let output = output.expect("the compiler runs");
+    assert!(output.status.success(), "{}: {}", file.display(), String::from_utf8_lossy(&output.stderr));
+    Command::new(&binary).status().expect("the program runs").code() == Some(42)
+}
+
+/// Judges programs, each a text behind the declaration of `reach_error`.
+fn judge(class: &str, programs: &[&[u8]]) {
+    let folder = std::env::temp_dir().join(format!("wherefore-judged-{}-{class}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let mut wrong = Vec::new();
+    for (i, text) in programs.iter().enumerate() {
+        let file = folder.join(format!("{class}{i}.c"));
+        let whole = [b"extern void reach_error(void);\n".as_slice(), text, b"\n"].concat();
+        fs::write(&file, whole).expect("the program is written");
+        let expected = fails_compiled(&file);
+        let shown = String::from_utf8_lossy(text).into_owned();
+        match translate(&[file], &Options::default()) {
+            Ok(translation) => {
+                assert_eq!(translation.program.check(), Ok(()), "{shown}");
+                let found = fails(&shown, &translation.program);
+                if found != expected {
+                    wrong.push(format!("gcc: {expected}, here: {found}: {shown}"));
+                }
+            }
+            Err(error) => wrong.push(format!("gcc: {expected}, refused: {shown}\n{}", error.render())),
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), programs.len(), wrong.join("\n"));
+}
+
+macro_rules! classes {
+    ($($name:ident: [$($text:expr),* $(,)?];)*) => {
+        $(#[test]
+        fn $name() {
+            judge(stringify!($name), &[$($text.as_ref()),*]);
+        })*
+    };
+}
+
+/// The condition is an error.
+macro_rules! when {
+    ($declarations:expr, $condition:expr) => {
+        concat!($declarations, "\nint main(void) { if (", $condition, ") reach_error(); return 0; }")
+    };
+    ($declarations:expr, $statements:expr, $condition:expr) => {
+        concat!(
+            $declarations,
+            "\nint main(void) { ",
+            $statements,
+            " if (",
+            $condition,
+            ") reach_error(); return 0; }"
+        )
+    };
+}
+
+classes! {
+    literals_are_read_in_their_base: [
+        when!("", "0x0b == 11"), when!("", "0x0b1 == 177"), when!("", "0x0bad == 2989"), when!("", "0X0B == 11"),
+        when!("", "0b101 == 5"), when!("", "0B0101 == 5"), when!("", "017 == 15"), when!("", "0 == 00"),
+        when!("", "0x0B0B == 0xb0b"), when!("", "0xb == 11"), when!("", "0x0 == 0"), when!("", "0x0b0 == 0"),
+    ];
+    bit_fields_have_types_of_their_width: [
+        when!("struct { unsigned u : 7; } b;", "b.u = 61;", "(unsigned)b.u - 62 > 0"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 61;", "b.u - 62 > 0"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 61;", "(0, b.u) - 62 < 0"),
+        when!("struct { unsigned u : 7; } b;", "", "(b.u = 5) - 62 < 0"),
+        when!("struct { unsigned u : 7; } b;", "", "b.u++ - 1 < 0"),
+        when!("struct { unsigned u : 7; } b;", "", "(b.u += 3) - 62 < 0"),
+        when!("struct { unsigned u : 32; } b;", "b.u = 61;", "b.u - 62 > 0"),
+        when!("struct { int s : 32; } b;", "b.s = 61;", "b.s - 62 < 0"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 100; b.u /= -3;", "b.u == 95"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 100; b.u %= -3;", "b.u == 1"),
+        when!("struct { signed s : 3; } b;", "b.s = 4;", "b.s == -4 && (unsigned)b.s > 5"),
+        when!("struct { unsigned long long b : 40; } x;", "x.b = 0x100;", "x.b << 32 == 0"),
+        when!("struct { unsigned long long b : 40; } x;", "x.b = 0x100;", "(unsigned long long)x.b << 32 == 0"),
+        when!("struct { unsigned long long b : 33; } x;", "x.b = 0x1ffffffff;", "x.b + 1 == 0"),
+        when!("struct { long long b : 33; } x;", "x.b = -1;", "x.b < 0u"),
+        when!("struct { unsigned long long b : 40; } x;", "x.b = -1;", "x.b + 1u == 0"),
+        when!("struct { unsigned long long b : 40; } x;", "x.b = -1;", "x.b + 1ull == 0"),
+        when!("struct { unsigned u : 7; } b;", "b.u = 61;", "(b.u ? b.u : b.u) - 62 < 0"),
+        when!("struct { _Bool t : 1; } b;", "b.t = 4;", "b.t - 2 < 0"),
+        when!("enum E { A, B = 3 }; struct { enum E e : 2; } b;", "b.e = B;", "b.e - 4 < 0"),
+        when!("struct { unsigned u : 3; } b;", "b.u = 5; int n = 0; switch (b.u) { case 5: n = 1; }", "n"),
+    ];
+    floating_constants_are_exact: [
+        when!("", "0x1p3 == 8"), when!("", "(int)0x10p0 == 16"), when!("", "0x1.8p1 == 3"), when!("", "0x.8p0f == 0.5"),
+        when!("int a[(int)0x1p2];", "sizeof a == 16"), when!("", "(float)16777217 == 16777216"),
+        when!("", "16777217.0f == 16777216"), when!("", "0.1f == 0.1"), when!("", "0.5f == 0.5"),
+        when!("", "(float)0.1 == 0.1f"), when!("", "(double)9007199254740993 == 9007199254740992.0"),
+        when!("", "(int)1e3 == 1000"), when!("", "(int)-1.5 == -1"), when!("", "0x1000003p0f == 16777220"),
+        when!("", "(long)3.99 == 3"), when!("", "(_Bool)0.5"), when!("", "!0.0"), when!("", "(unsigned char)255.9 == 255"),
+    ];
+    lengths_of_parameters_are_evaluated: [
+        when!("int f(int a, int b[a++]) { return a; }", "int e[4];", "f(1, e) == 2"),
+        when!("int n; int g(void) { return n++; } int f(int b[g()]) { return n; }", "int e[4];", "f(e) == 1"),
+        when!("int f(int a, int b[static a]) { return a; }", "int e[4];", "f(1, e) == 1"),
+        when!("int f(int r, int c, int m[r][c]) { return m[1][2]; }", "int e[2][3] = {1, 2, 3, 4, 5, 6};", "f(2, 3, e) == 6"),
+        when!("int f(int r, int c, int m[*][*]); int f(int r, int c, int m[r][c]) { c = 0; return m[1][0]; }",
+            "int e[2][3] = {1, 2, 3, 4, 5, 6};", "f(2, 3, e) == 4"),
+    ];
+    bytes_of_literals_are_kept: [
+        b"char *s = \"\xFF\"; int main(void) { if (s[0] == -1 && s[1] == 0) reach_error(); return 0; }",
+        b"int main(void) { if (sizeof \"\xE4\xF6\" == 3) reach_error(); return 0; }",
+        b"int main(void) { if ('\xE4' == -28) reach_error(); return 0; }",
+        b"char s[] = \"\xE2\x82\"; int main(void) { if (s[1] == (char)0x82) reach_error(); return 0; } // \xFF",
+        b"char s[] = \"\xEF\x9E\x80\"; int main(void) { if (sizeof s == 4 && s[0] == (char)0xEF) reach_error(); return 0; }",
+        b"/* \xFF */ char s[] = \"\xC3\xA4\"; int main(void) { if (sizeof s == 3) reach_error(); return 0; }",
+    ];
+    bit_fields_that_share_a_byte_keep_their_neighbours: [
+        when!("struct y { unsigned a : 4, b : 4; };", "struct y s = {1, 2}, *c = &s;", "c->a == 1 && c->b == 2"),
+        when!("struct y { unsigned a : 4, b : 4; } s = {1, 2}, *c = &s;", "", "c->a == 1 && c->b == 2"),
+        when!("struct y { unsigned a : 4, b : 4; };", "struct y *c = &(struct y){1, 2};", "c->a == 1 && c->b == 2"),
+        when!("struct y { unsigned a : 4, b : 4; }; int f(struct y s) { struct y *c = &s; return c->a == 1 && c->b == 2; }",
+            "struct y s = {1, 2};", "f(s)"),
+        when!("struct y { unsigned a : 4, b : 4; }; int f(struct y s) { return s.a == 1 && s.b == 2; }",
+            "struct y s = {1, 2};", "f(s)"),
+        when!("union { struct { unsigned a : 4, b : 4; } s; unsigned char c; } v = {{1, 2}};", "", "v.c == 0x21"),
+        when!("", "union { struct { unsigned a : 4, b : 4; } s; unsigned char c; } v = {{1, 2}};", "v.c == 0x21"),
+        when!("struct S { unsigned f0 : 7; signed f1 : 2; } g[2][2];", "struct S l = {8, 1}; g[0][1] = l;",
+            "g[0][1].f0 == 8 && g[0][1].f1 == 1"),
+        when!("struct S { unsigned f0 : 7; signed f1 : 2; } g[2][2];", "struct S l = {8, 1}, *p = &g[0][1]; *p = l;",
+            "g[0][1].f0 == 8 && g[0][1].f1 == 1"),
+        when!("struct S { unsigned a : 3, b : 9, c : 5, d : 30; } x, y, *p = &x, *q = &y;",
+            "p->a = 5; p->b = 300; p->c = 17; p->d = 123456789; *q = *p;",
+            "q->a == 5 && q->b == 300 && q->c == 17 && q->d == 123456789"),
+        when!("struct S { unsigned a : 3, b : 9, c : 5; int d; }; struct S f(void) { struct S s = {1, 2, 3, 4}; return s; }",
+            "struct S s = f(), *p = &s;", "p->a == 1 && p->b == 2 && p->c == 3 && p->d == 4"),
+        when!("struct T { unsigned c : 4; }; int f(struct T t) { struct T s[1]; s[0] = t; return s[0].c; }",
+            "struct T t; t.c = 5;", "f(t) == 5"),
+        when!("struct T { unsigned c : 4; int d[2]; }; int f(struct T t) { return t.c + t.d[1]; }",
+            "struct T t = {5, {1, 2}};", "f(t) == 7"),
+        when!("struct A { int x, y; }; struct B { struct A a; int z; };",
+            "struct A t = {1, 2}; struct B b = {.a.x = 5, .a = t}; struct B *p = &b;", "p->a.x == 1"),
+        when!("struct A { int x, y; }; struct B { struct A a; int z; };",
+            "struct A t = {1, 2}; struct B b = {.a = t, .a.x = 5}; struct B *p = &b;", "p->a.x == 5"),
+        when!("struct S { unsigned long long a : 61; unsigned b : 3; } __attribute__((packed)) s = {1, 5}, *p = &s;", "", "p->a == 1 && p->b == 5"),
+    ];
+    builtins_on_bits_are_exact: [
+        when!("", "__builtin_bswap64(1) == 0x0100000000000000ULL"), when!("", "__builtin_bswap32(0x12345678) == 0x78563412"),
+        when!("unsigned short x = 0x1234;", "__builtin_bswap16(x) == 0x3412"),
+        when!("unsigned x = 0x12345678;", "__builtin_bswap32(x) == 0x78563412"),
+        when!("unsigned long long x = 0x123456789abcdef0;", "__builtin_bswap64(x) == 0xf0debc9a78563412"),
+        when!("int x = 5;", "__builtin_popcount(x) == 2 && __builtin_popcountll(-1) == 64 && __builtin_popcount(-1) == 32"),
+        when!("unsigned x = 40; unsigned long l = 1ul << 40;", "__builtin_clz(x) == 26 && __builtin_ctz(x) == 3 && __builtin_clzl(l) == 23 && __builtin_ctzl(l) == 40"),
+        when!("int x = 0, y = 8; long z = 1L << 33;", "__builtin_ffs(x) == 0 && __builtin_ffs(y) == 4 && __builtin_ffsl(z) == 34"),
+        when!("unsigned x = 7; long long y = -1;", "__builtin_parity(x) == 1 && __builtin_parityll(y) == 0"),
+        when!("int a[__builtin_popcount(7)];", "sizeof a == 12"),
+    ];
+    builtins_of_the_library_have_its_types: [
+        when!("", "__builtin_labs(-5000000000L) == 5000000000L"), when!("long long x = -5000000000;", "__builtin_llabs(x) == 5000000000"),
+        when!("char t[] = \"abc\";", "__builtin_strlen(t) == 3 && __builtin_strchr(t, 'b') == t + 1"),
+        when!("char t[4];", "__builtin_memcpy(t, \"abc\", 4);", "t[2] == 'c'"),
+        when!("", "int *p = __builtin_malloc(4); *p = 3;", "*p == 3"),
+        when!("", "__builtin_abs(-3) == 3"),
+        "int main(void) { __builtin_exit(0); reach_error(); return 0; }",
+        "int main(void) { int x = 1; if (x) __builtin_trap(); reach_error(); return 0; }",
+    ];
+    builtins_of_the_compiler: [
+        when!("int z, y;", "__builtin_expect(y, z++);", "z == 1"), when!("int a[3];", "sizeof(typeof(typeof(a))) == sizeof(__typeof__(a))"), when!("int z = 3;", "__builtin_expect(z, 5) == 3"),
+        when!("", "__builtin_expect_with_probability(5000000000L, 1, 0.9) == 5000000000L"),
+        when!("", "sizeof(__builtin_choose_expr(0, 3, 4L)) == 8"), when!("", "sizeof(__builtin_choose_expr(1, 3, 4L)) == 8"),
+        when!("int x;", "__builtin_choose_expr(1, x, 4) = 3;", "x == 3"),
+        when!("int x;", "__builtin_constant_p(3) && !__builtin_constant_p(x) && __builtin_constant_p(1.5)"),
+        when!("", "__builtin_types_compatible_p(int, const int)"), when!("int a[3];", "__builtin_types_compatible_p(typeof(a), typeof(&a[0]))"),
+        when!("struct s { int x; };", "__builtin_types_compatible_p(struct s *, struct s *) && !__builtin_types_compatible_p(int, char [4])"),
+        when!("int x = 3, y;", "y = __sync_val_compare_and_swap(&x, 3, 5);", "x == 5 && y == 3"),
+        when!("int x = 3; _Bool y;", "y = __sync_bool_compare_and_swap(&x, 4, 5);", "x == 3 && !y"),
+        when!("int x[2] = {3, 4}, *p = x;", "int w = 3; __atomic_compare_exchange_n(p++, &w, 7, 0, 5, 5);", "x[0] == 7 && p == x + 1"),
+        when!("int x;", "__sync_synchronize(); __atomic_thread_fence(5); x = 1;", "x == 1"),
+    ];
+    arithmetic_tells_whether_it_overflows: [
+        when!("int a = 2147483647, r;", "int o = __builtin_add_overflow(a, 1, &r);", "o && r == -2147483647 - 1"),
+        when!("int a = 2147483646, r;", "int o = __builtin_add_overflow(a, 1, &r);", "!o && r == 2147483647"),
+        when!("unsigned a = 1, r;", "int o = __builtin_sub_overflow(a, 2u, &r);", "o && r == 4294967295u"),
+        when!("int a = 65536, r;", "int o = __builtin_mul_overflow(a, a, &r);", "o && r == 0"),
+        when!("unsigned a = 4294967295u; int r;", "int o = __builtin_mul_overflow(a, a, &r);", "o && r == 1"),
+        when!("long a = 9223372036854775807, r;", "int o = __builtin_add_overflow(a, 1L, &r);", "o && r < 0"),
+        when!("unsigned long a = -1, r;", "int o = __builtin_add_overflow(a, 1ul, &r);", "o && r == 0"),
+        when!("unsigned long a = -1; long r;", "int o = __builtin_add_overflow(a, -1, &r);", "o"),
+        when!("unsigned long a = -1; unsigned long r;", "int o = __builtin_add_overflow(a, -1, &r);", "!o && r == -2ul"),
+        when!("long a = 3037000500, r;", "int o = __builtin_mul_overflow(a, a, &r);", "o"),
+        when!("long a = 3037000499, r;", "int o = __builtin_mul_overflow(a, -a, &r);", "!o && r == -9223372030926249001"),
+        when!("unsigned long a = 4294967296, r;", "int o = __builtin_mul_overflow(a, a, &r);", "o && r == 0"),
+        when!("unsigned long a = 4294967296, r;", "int o = __builtin_mul_overflow(a, 4294967295ul, &r);", "!o"),
+        when!("unsigned long a = 5, r;", "int o = __builtin_sub_overflow(a, -3, &r);", "!o && r == 8"),
+        when!("int a = -1; unsigned char r;", "int o = __builtin_add_overflow(a, 257, &r);", "o && r == 0"),
+        when!("long a = 1; short r;", "int o = __builtin_mul_overflow(a, 40000, &r);", "o && r == -25536"),
+        when!("int r;", "int o = __builtin_sadd_overflow(2147483647, 1, &r);", "o"), when!("unsigned long r;", "int o = __builtin_umull_overflow(-1ul, 2, &r);", "o && r == -2ul"),
+        when!("int a = 5;", "__builtin_add_overflow_p(a, 250, (unsigned char)0) == 0 && __builtin_add_overflow_p(a, 251, (unsigned char)0)"),
+        when!("int a = 2147483647;", "int o = __builtin_add_overflow(a, 1, &a);", "o && a < 0"),
+        when!("int n, r; int f(void) { return ++n; }", "__builtin_add_overflow(f(), f(), &r);", "n == 2 && r == 3"),
+    ];
+    constructors_and_destructors_run: [
+        when!("int z; __attribute__((constructor)) void init(void) { z = 5; }", "z == 5"),
+        "int z; static void fin(void) __attribute__((destructor)); static void fin(void) { if (z) reach_error(); }
+         int main(void) { z = 1; return 0; }",
+        "int z; __attribute__((destructor)) static void fin(void) { if (z == 2) reach_error(); }
+         void exit(int); void f(void) { z = 2; exit(0); } int main(void) { z = 1; f(); z = 3; return 0; }",
+        "int z; __attribute__((destructor)) static void fin(void) { if (z) reach_error(); }
+         void _exit(int); int main(void) { z = 1; _exit(0); }",
+        when!("int z; __attribute__((constructor(102))) void a(void) { z = z * 10 + 1; } __attribute__((constructor)) void b(void) { z = z * 10 + 2; }
+            __attribute__((constructor(101))) void c(void) { z = z * 10 + 3; } __attribute__((constructor)) void d(void) { z = z * 10 + 4; }", "z == 3124"),
+        "int z; __attribute__((destructor(102))) void a(void) { z = z * 10 + 1; } __attribute__((destructor)) void b(void) { z = z * 10 + 2; }
+         __attribute__((destructor(101))) void c(void) { if (z == 421) reach_error(); } __attribute__((destructor)) void d(void) { z = z * 10 + 4; }
+         int main(void) { return 0; }",
+    ];
+    attributes_change_layouts: [
+        when!("enum E { A, B } __attribute__((packed));", "sizeof(enum E) == 1"), when!("enum __attribute__((packed)) E { A, B = 300 };", "sizeof(enum E) == 2"),
+        when!("enum E { A = -1, B = 200 } __attribute__((packed));", "sizeof(enum E) == 2"), when!("typedef enum { A = -128, B = 127 } __attribute__((packed)) E;", "sizeof(E) == 1"),
+        when!("typedef short v __attribute__((vector_size(16)));", "sizeof(v) == 16"),
+        when!("typedef short v __attribute__((vector_size(16))); v a = {1, 2}, b;", "b = a;", "sizeof a == 16 && ((short *)&b)[1] == 2"),
+        when!("struct __attribute__((packed)) S { char a; int b; };", "sizeof(struct S) == 5"), when!("union __attribute__((aligned(8))) U { char a; };", "sizeof(union U) == 8"),
+        when!("struct S { char a; int b __attribute__((packed)); };", "sizeof(struct S) == 5"), when!("struct S { char a; __attribute__((aligned(8))) int b; };", "sizeof(struct S) == 16"),
+        when!("struct S { char a; struct { int x; } __attribute__((packed)) b; };", "sizeof(struct S) == 5"),
+        "#pragma pack(push, 1)\nstruct S { char a; int b; };\n#pragma pack(pop)\nstruct T { char a; int b; };
+         int main(void) { if (sizeof(struct S) == 5 && sizeof(struct T) == 8) reach_error(); return 0; }",
+        "#pragma pack(2)\nstruct S { char a; int b; };\n#pragma pack()\nstruct T { char a; int b; };
+         int main(void) { if (sizeof(struct S) == 6 && sizeof(struct T) == 8) reach_error(); return 0; }",
+        when!("int f(void) __attribute__((weak)); int f(void) { return 3; }", "f && f() == 3"),
+        when!("struct __attribute__((__unused__)) S { int a; } __attribute__((may_alias)) s;", "s.a = 3;", "s.a == 3"),
+        when!("typedef int T __attribute__((mode(HI)));", "sizeof(T) == 2"),
+    ];
+}
+
+/// Programs that are refused, each with what is said.
+#[test]
+fn what_would_be_wrong_is_refused_with_its_place() {
+    let refused = [
+        (
+            "int z; void cl(int *p) { z += *p; } int main(void) { { int x __attribute__((cleanup(cl))) = 4; } return z; }",
+            "cleanup",
+        ),
+        (
+            "int a = 1; extern int b __attribute__((alias(\"a\"))); int main(void) { b = 2; return a; }",
+            "alias",
+        ),
+        (
+            "void g(void) {} void f(void) __attribute__((alias(\"g\"))); int main(void) { f(); return 0; }",
+            "alias",
+        ),
+        ("void __attribute__((weak)) w(void); int main(void) { return !w; }", "need not exist"),
+        ("extern int w __attribute__((weak)); int main(void) { return &w == 0; }", "need not exist"),
+        (
+            "struct S { int a; } __attribute__((scalar_storage_order(\"big-endian\"))) s; int main(void) { return s.a; }",
+            "scalar_storage_order",
+        ),
+        (
+            "struct __attribute__((scalar_storage_order(\"big-endian\"))) S { int a; } s; int main(void) { return s.a; }",
+            "scalar_storage_order",
+        ),
+        ("#pragma scalar_storage_order big-endian\nint main(void) { return 0; }", "scalar_storage_order"),
+        (
+            "typedef int T __attribute__((aligned(16))); struct { char a; T b; } s; int main(void) { return s.b; }",
+            "alignment",
+        ),
+        ("typedef int T __attribute__((mode(TI))); int main(void) { T x = 1; return x; }", "mode"),
+        (
+            "int f(void) __attribute__((naked)); int f(void) { return 1; } int main(void) { return f(); }",
+            "naked",
+        ),
+        (
+            "int f(void) __attribute__((something_new)); int f(void) { return 1; } int main(void) { return f(); }",
+            "something_new",
+        ),
+        (
+            "typedef int v __attribute__((vector_size(16))); v a, b; int main(void) { a = a + b; return 0; }",
+            "a number is expected",
+        ),
+        ("int main(void) { return __builtin_ia32_rdtsc() != 0; }", "__builtin_ia32_rdtsc"),
+        ("void *b[5]; int main(void) { return __builtin_setjmp(b); }", "__builtin_setjmp"),
+        (
+            "int main(void) { int x = 0; return __atomic_always_lock_free(4, &x); }",
+            "__atomic_always_lock_free",
+        ),
+    ];
+    for (text, what) in refused {
+        match translate_text("t.c", text, &Options::default()) {
+            Ok(_) => panic!("this should be refused: {text}"),
+            Err(error) => {
+                let shown: Vec<String> = error.diagnostics().iter().map(ToString::to_string).collect();
+                assert!(shown.iter().any(|line| line.contains(what)), "{text}: {shown:?}");
+            }
+        }
+    }
+    // What is not used may be anything.
+    let unused = "int f(void) __attribute__((naked)); int g(int *p) { int x __attribute__((cleanup(g))); return 0; } \
+        extern int b __attribute__((alias(\"a\"))); typedef int T __attribute__((mode(TI))); int main(void) { return 0; }";
+    if let Err(error) = translate_text("t.c", unused, &Options::default()) {
+        panic!("{}", error.render());
+    }
+}
