@@ -81,13 +81,13 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
     assumptions(&mut out, &report.assumptions);
     if let (Some(property), Some(command)) = (&report.property, &report.command) {
         let by = match report.engine {
-            Some("bounded") => "bounded checking",
-            Some("cegar") => "refinement",
-            Some("exact") => "exact checking",
-            _ => "both engines",
+            Some("bounded") => "answered by bounded checking in",
+            Some("cegar") => "answered by refinement in",
+            Some("exact") => "answered by exact checking in",
+            _ => "answered in",
         };
         let _ = writeln!(out, "\nasked: {property}");
-        let _ = writeln!(out, "answered by {by} in {:.2} s: {command}", report.stats.seconds);
+        let _ = writeln!(out, "{by} {:.2} s: {command}", report.stats.seconds);
     }
     out
 }
