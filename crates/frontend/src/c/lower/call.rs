@@ -108,19 +108,6 @@ impl Lower<'_, '_> {
         self.call_procedure(id, &values, &types, term, want)
     }
 
-    /// The scalars of all arguments.
-    fn argument_values(&mut self, arguments: &[Term]) -> Checked<Vec<Vec<Expr>>> {
-        let mut values = Vec::new();
-        for argument in arguments {
-            values.push(if argument.ty.is_scalar() {
-                vec![self.value(argument)?]
-            } else {
-                self.aggregate(argument)?
-            });
-        }
-        Ok(values)
-    }
-
     fn call_procedure(
         &mut self,
         id: FunctionId,
@@ -220,7 +207,7 @@ impl Lower<'_, '_> {
         ) {
             return Err(Problem::unsupported(span, &format!("`{}` is", function.name)));
         }
-        arguments.iter().try_for_each(|argument| self.effects(argument))?;
+        arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
         if !function.returns {
             self.body.halt(span, LocationKind::Statement);
             return self.anything(term);
@@ -318,6 +305,7 @@ impl Lower<'_, '_> {
         };
         let value = self.value(pointer)?;
         let value = self.stable(value, span);
+        let value = self.saved_callee(value, pointer, arguments);
         let values = self.argument_values(arguments)?;
         let types: Vec<CType> = arguments.iter().map(|argument| argument.ty.clone()).collect();
         let class = self.cx.classes.value(self.cx.tree, pointer);

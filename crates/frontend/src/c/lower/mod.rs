@@ -3,7 +3,7 @@
 //! # Reading order
 //! 1. [`lower`] and [`Context`]: the whole program. `body.rs`: a procedure under construction.
 //! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
-//! 3. `value.rs`, `branch.rs`: expressions as values and as conditions.
+//! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is evaluated first.
 //! 4. `statement.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `start.rs`: what happens before `main`.
 
 mod body;
@@ -12,6 +12,7 @@ mod call;
 mod conventions;
 mod initial;
 mod memory;
+mod order;
 mod place;
 mod start;
 mod statement;
