@@ -10,7 +10,6 @@ use crate::c::ctype::CType;
 use crate::c::models;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{FunctionId, Term, TermKind};
-use crate::c::usage::root;
 
 /// What is done with the result of a call.
 #[derive(Clone)]
@@ -212,42 +211,8 @@ impl Lower<'_, '_> {
             self.body.halt(span, LocationKind::Statement);
             return self.anything(term);
         }
-        if models::CALLS_BACK.contains(&function.name.as_str()) {
-            let text = format!("`{}` calls no function of the program", function.name);
-            self.cx.doubt(&text, Some(span));
-        }
-        let mut pointers = false;
-        if !models::is_harmless(&function.name) {
-            for argument in arguments.iter().filter(|argument| argument.ty.is_pointer()) {
-                pointers |= argument.constant().is_none();
-                self.forget_argument(argument, span)?;
-            }
-            let what = if pointers {
-                "returns anything and changes only objects whose address is written in its arguments"
-            } else {
-                "returns anything and changes nothing"
-            };
-            self.cx.assume(format!("`{}` has no body: it {what}", function.name), Some(span));
-        }
+        self.changes(id, arguments, span)?;
         self.input(&function.name, term, want)
-    }
-
-    /// An argument `&x`: the function may have changed `x`.
-    fn forget_argument(&mut self, argument: &Term, span: Span) -> Checked<()> {
-        let mut inner = argument;
-        while let TermKind::Convert(next) = &inner.kind {
-            inner = next;
-        }
-        let TermKind::Address(place) = &inner.kind else { return Ok(()) };
-        let constant = root(place).is_some_and(|id| self.cx.tree.object(id).name.starts_with("string."));
-        if matches!(place.kind, TermKind::Function(_)) || constant {
-            return Ok(());
-        }
-        let place = self.place(place)?;
-        if self.cx.tree.types.size(place.ty()).is_none_or(|size| size > 4096) {
-            return Ok(());
-        }
-        self.havoc(&place, span)
     }
 
     /// Values that nobody knows, for a run that does not get here.
@@ -346,7 +311,10 @@ impl Lower<'_, '_> {
                 None if tree.function(id).body.is_some() => {
                     self.call_procedure(id, &values, &types, term, wanted)?
                 }
-                None => self.input(&tree.function(id).name, term, wanted)?,
+                None => {
+                    self.changes(id, arguments, span)?;
+                    self.input(&tree.function(id).name, term, wanted)?
+                }
             };
             if !matches!(want, Want::Nothing) && outcome.len() == results.len() {
                 self.body.assign(span, results.clone(), outcome);
