@@ -177,8 +177,9 @@ impl Walk<'_> {
                 condition.iter().chain(step).for_each(|term| self.term(term, Use::Blind));
                 self.statement(body);
             }
-            StatementKind::Assembly(outputs) => {
-                outputs.iter().for_each(|output| self.term(output, Use::Number));
+            StatementKind::Assembly(assembly) => {
+                let operands = assembly.outputs.iter().chain(&assembly.inputs);
+                operands.for_each(|operand| self.term(operand, Use::Number));
             }
             _ => {}
         }

@@ -11,7 +11,7 @@
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
 //!    are observed.
-//! 5. `lower`: the automata. `models.rs`, `library.c`: functions without a definition.
+//! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
 
 mod attributes;
 mod cimple;
@@ -33,6 +33,7 @@ mod sema;
 mod task;
 mod tree;
 mod usage;
+mod writes;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

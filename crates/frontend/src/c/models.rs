@@ -55,10 +55,10 @@ pub(crate) fn allocates(name: &str) -> bool {
 
 /// Whether a function only writes to the outside world or ends the run: its arguments do not matter.
 pub(crate) fn is_harmless(name: &str) -> bool {
-    const QUIET: [&str; 22] = [
+    const QUIET: [&str; 21] = [
         "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "perror",
-        "fflush", "fclose", "printk", "sleep", "usleep", "srand", "rand", "random", "time", "clock",
-        "atexit", "syslog",
+        "fflush", "fclose", "printk", "sleep", "usleep", "srand", "rand", "random", "clock", "atexit",
+        "syslog",
     ];
     QUIET.contains(&name) || meaning(name).is_some_and(|meaning| !matches!(meaning, Meaning::Free))
 }
@@ -70,7 +70,12 @@ pub(crate) const CALLS_BACK: [&str; 7] =
 /// The name that a built-in function has without its prefix, if it means the same.
 pub(crate) fn without_prefix(name: &str) -> Option<&str> {
     let plain = name.strip_prefix("__builtin_")?;
-    let known = MODELLED.contains(&plain) || is_harmless(plain) || meaning(plain).is_some();
+    const INTEGERS: [&str; 8] =
+        ["sprintf", "snprintf", "vsprintf", "vsnprintf", "toupper", "tolower", "sscanf", "scanf"];
+    let known = MODELLED.contains(&plain)
+        || is_harmless(plain)
+        || meaning(plain).is_some()
+        || INTEGERS.contains(&plain);
     known.then_some(plain)
 }
 

@@ -16,6 +16,7 @@ use super::tree::{
     FunctionId, Initial, Lifetime, ObjectId, Statement, StatementKind, Step, Term, TermKind, Tree,
 };
 use super::usage::{Usage, element, root};
+use super::writes;
 
 /// A class, by the number of one of its members.
 pub(crate) type Class = u32;
@@ -203,6 +204,38 @@ impl Classes {
                 class
             }
         }
+    }
+
+    /// The objects of a class that have a name and can be written: not the text of literals.
+    pub(crate) fn objects_in(&mut self, tree: &Tree, class: Class) -> Vec<ObjectId> {
+        let class = self.find(class);
+        let all: Vec<(ObjectId, Class)> = self.objects.iter().map(|(id, class)| (*id, *class)).collect();
+        let named = |id: &ObjectId| !tree.object(*id).name.starts_with("string.");
+        let mut found: Vec<ObjectId> = all
+            .into_iter()
+            .filter(|(_, of)| self.find(*of) == class)
+            .map(|(id, _)| id)
+            .filter(named)
+            .collect();
+        found.sort();
+        found
+    }
+
+    /// The classes that a pointer into `class` reaches, itself first.
+    pub(crate) fn reached(&mut self, class: Class) -> Vec<Class> {
+        let mut found = Vec::new();
+        let mut at = Some(class);
+        while let Some(next) = at.map(|at| self.find(at)).filter(|next| !found.contains(next)) {
+            found.push(next);
+            at = self.pointee[next as usize];
+        }
+        found
+    }
+
+    /// Whether objects of the program whose address is taken, or fresh memory, are in a class.
+    pub(crate) fn is_ours(&mut self, class: Class) -> bool {
+        let facts = self.facts(class);
+        (facts.owned && facts.exposed) || facts.heap
     }
 
     /// The size of the smallest object of a class that has a name.
@@ -536,16 +569,22 @@ impl Classes {
                     self.facts(class).outside = Some(if input { Origin::Input } else { Origin::Function });
                 }
                 if !models::is_harmless(name) {
+                    let written = writes::writes(name);
                     for (value, argument) in values.iter().zip(arguments) {
                         if let Some(to) = argument.ty.pointee() {
                             self.touch(tree, (*value, 0), to);
-                            self.facts(*value).escaped |= !is_text(tree, argument);
+                            if written.is_none() && !is_text(tree, argument) {
+                                self.facts(*value).escaped = true;
+                                // What it puts there may come from anywhere.
+                                let inside = self.contents(*value);
+                                let facts = self.facts(inside);
+                                facts.outside = facts.outside.max(Some(Origin::Function));
+                            }
                             // A pointer that is returned may point anywhere into any of them.
                             if term.ty.is_pointer() {
                                 class = self.join(class, *value);
                                 self.moved(class, 1);
                             }
-                            self.touch_argument(tree, argument);
                         }
                     }
                 }
@@ -568,18 +607,6 @@ impl Classes {
             self.join(parameter, value);
         }
         self.find(result)
-    }
-
-    /// A function without a body may change what `&x` points to, as a whole.
-    fn touch_argument(&mut self, tree: &Tree, argument: &Term) {
-        match &argument.kind {
-            TermKind::Convert(inner) => self.touch_argument(tree, inner),
-            TermKind::Address(place) => {
-                let at = self.place(tree, place);
-                self.touch(tree, at, &place.ty);
-            }
-            _ => {}
-        }
     }
 
     fn statements(&mut self, tree: &Tree, statements: &[Statement], result: Class) {
@@ -631,10 +658,16 @@ impl Classes {
                 }
                 self.statement(tree, body, result);
             }
-            StatementKind::Assembly(outputs) => {
-                for output in outputs {
+            StatementKind::Assembly(assembly) => {
+                for input in &assembly.inputs {
+                    self.value(tree, input);
+                }
+                for output in &assembly.outputs {
                     let place = self.place(tree, output);
                     self.touch(tree, place, &output.ty);
+                    // A pointer that comes out may point anywhere.
+                    let to = self.contents(place.0);
+                    self.facts(to).outside = Some(Origin::Input);
                 }
             }
             _ => {}

@@ -209,8 +209,17 @@ pub(crate) enum StatementKind {
     Break,
     Continue,
     Return(Option<Term>),
-    /// Inline assembly: its outputs.
-    Assembly(Vec<Term>),
+    /// Inline assembly.
+    Assembly(Box<Assembly>),
+}
+
+/// Inline assembly.
+#[derive(Clone, Debug)]
+pub(crate) struct Assembly {
+    pub(crate) outputs: Vec<Term>,
+    pub(crate) inputs: Vec<Term>,
+    /// Whether there are instructions that may change memory.
+    pub(crate) memory: bool,
 }
 
 impl Term {

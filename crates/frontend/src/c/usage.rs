@@ -162,7 +162,9 @@ impl<'t> Walk<'t> {
                 condition.iter().chain(step).for_each(|term| self.term(term));
                 self.statement(body);
             }
-            StatementKind::Assembly(outputs) => outputs.iter().for_each(|output| self.term(output)),
+            StatementKind::Assembly(assembly) => {
+                assembly.outputs.iter().chain(&assembly.inputs).for_each(|operand| self.term(operand));
+            }
             _ => {}
         }
     }

@@ -13,7 +13,7 @@ impl Lower<'_, '_> {
         match &term.kind {
             TermKind::Not(inner) => Ok(Self::negated(self.condition(inner)?)),
             TermKind::Compare(op, left, right) => {
-                let (a, b) = (self.value(left)?, self.value(right)?);
+                let (a, b) = self.operands(*op, left, right)?;
                 if left.ty.is_float() {
                     self.note_float(term.span);
                     return Ok(Expr::choice(Scalar::Bool));

@@ -10,7 +10,6 @@ use crate::c::ctype::CType;
 use crate::c::models;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{FunctionId, Term, TermKind};
-use crate::c::usage::root;
 
 /// What is done with the result of a call.
 #[derive(Clone)]
@@ -106,19 +105,6 @@ impl Lower<'_, '_> {
         let values = self.argument_values(arguments)?;
         let types: Vec<CType> = arguments.iter().map(|argument| argument.ty.clone()).collect();
         self.call_procedure(id, &values, &types, term, want)
-    }
-
-    /// The scalars of all arguments.
-    fn argument_values(&mut self, arguments: &[Term]) -> Checked<Vec<Vec<Expr>>> {
-        let mut values = Vec::new();
-        for argument in arguments {
-            values.push(if argument.ty.is_scalar() {
-                vec![self.value(argument)?]
-            } else {
-                self.aggregate(argument)?
-            });
-        }
-        Ok(values)
     }
 
     fn call_procedure(
@@ -220,47 +206,13 @@ impl Lower<'_, '_> {
         ) {
             return Err(Problem::unsupported(span, &format!("`{}` is", function.name)));
         }
-        arguments.iter().try_for_each(|argument| self.effects(argument))?;
+        arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
         if !function.returns {
             self.body.halt(span, LocationKind::Statement);
             return self.anything(term);
         }
-        if models::CALLS_BACK.contains(&function.name.as_str()) {
-            let text = format!("`{}` calls no function of the program", function.name);
-            self.cx.doubt(&text, Some(span));
-        }
-        let mut pointers = false;
-        if !models::is_harmless(&function.name) {
-            for argument in arguments.iter().filter(|argument| argument.ty.is_pointer()) {
-                pointers |= argument.constant().is_none();
-                self.forget_argument(argument, span)?;
-            }
-            let what = if pointers {
-                "returns anything and changes only objects whose address is written in its arguments"
-            } else {
-                "returns anything and changes nothing"
-            };
-            self.cx.assume(format!("`{}` has no body: it {what}", function.name), Some(span));
-        }
+        self.changes(id, arguments, span)?;
         self.input(&function.name, term, want)
-    }
-
-    /// An argument `&x`: the function may have changed `x`.
-    fn forget_argument(&mut self, argument: &Term, span: Span) -> Checked<()> {
-        let mut inner = argument;
-        while let TermKind::Convert(next) = &inner.kind {
-            inner = next;
-        }
-        let TermKind::Address(place) = &inner.kind else { return Ok(()) };
-        let constant = root(place).is_some_and(|id| self.cx.tree.object(id).name.starts_with("string."));
-        if matches!(place.kind, TermKind::Function(_)) || constant {
-            return Ok(());
-        }
-        let place = self.place(place)?;
-        if self.cx.tree.types.size(place.ty()).is_none_or(|size| size > 4096) {
-            return Ok(());
-        }
-        self.havoc(&place, span)
     }
 
     /// Values that nobody knows, for a run that does not get here.
@@ -318,6 +270,7 @@ impl Lower<'_, '_> {
         };
         let value = self.value(pointer)?;
         let value = self.stable(value, span);
+        let value = self.saved_callee(value, pointer, arguments);
         let values = self.argument_values(arguments)?;
         let types: Vec<CType> = arguments.iter().map(|argument| argument.ty.clone()).collect();
         let class = self.cx.classes.value(self.cx.tree, pointer);
@@ -358,7 +311,10 @@ impl Lower<'_, '_> {
                 None if tree.function(id).body.is_some() => {
                     self.call_procedure(id, &values, &types, term, wanted)?
                 }
-                None => self.input(&tree.function(id).name, term, wanted)?,
+                None => {
+                    self.changes(id, arguments, span)?;
+                    self.input(&tree.function(id).name, term, wanted)?
+                }
             };
             if !matches!(want, Want::Nothing) && outcome.len() == results.len() {
                 self.body.assign(span, results.clone(), outcome);

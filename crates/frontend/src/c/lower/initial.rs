@@ -6,7 +6,7 @@ use super::Lower;
 use super::place::Place;
 use crate::c::ctype::{CType, Length};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Initial, Step};
+use crate::c::tree::{Initial, InitialItem, Step};
 
 /// At most so many cells are assigned in one step.
 pub(crate) const CHUNK: usize = 64;
@@ -73,13 +73,20 @@ impl Lower<'_, '_> {
             .iter()
             .map(|piece| Some(Expr::constant(0, self.cx.tree.types.scalar(piece.ty()))))
             .collect();
-        for (item, index) in initial.items.iter().zip(indices) {
-            if item.value.ty.is_scalar() {
-                all[index] = Some(self.value(&item.value)?);
-            } else {
-                for (i, value) in self.aggregate(&item.value)?.into_iter().enumerate() {
-                    all[index + i] = Some(value);
-                }
+        // In the order of the members, whatever that of the text.
+        let mut items: Vec<(usize, &InitialItem)> = indices.into_iter().zip(&initial.items).collect();
+        if items.iter().all(|(_, item)| item.value.ty.is_scalar()) {
+            items.sort_by_key(|(index, _)| *index);
+        }
+        for (i, (index, item)) in items.iter().enumerate() {
+            let values = match item.value.ty.is_scalar() {
+                true => vec![self.value(&item.value)?],
+                false => self.aggregate(&item.value)?,
+            };
+            for (at, value) in values.into_iter().enumerate() {
+                let later = items[i + 1..].iter().map(|(_, later)| &later.value);
+                let value = later.fold(value, |value, later| self.saved(value, later, span));
+                all[index + at] = Some(value);
             }
         }
         let (mut targets, mut values) = (Vec::new(), Vec::new());
@@ -99,6 +106,9 @@ impl Lower<'_, '_> {
             let mut part = place.clone();
             for step in &item.path {
                 part = self.at_step(part, *step, item.value.span)?;
+            }
+            if item.value.has_effects() {
+                self.assign_chunks(std::mem::take(&mut targets), std::mem::take(&mut values), initial.span);
             }
             if item.value.ty.is_scalar() {
                 let value = self.value(&item.value)?;

@@ -3,8 +3,9 @@
 //! # Reading order
 //! 1. [`lower`] and [`Context`]: the whole program. `body.rs`: a procedure under construction.
 //! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
-//! 3. `value.rs`, `branch.rs`: expressions as values and as conditions.
-//! 4. `statement.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `start.rs`: what happens before `main`.
+//! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is evaluated first.
+//! 4. `statement.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `outside.rs`: functions without a body; `start.rs`: what
+//!    happens before `main`.
 
 mod body;
 mod branch;
@@ -12,6 +13,8 @@ mod call;
 mod conventions;
 mod initial;
 mod memory;
+mod order;
+mod outside;
 mod place;
 mod start;
 mod statement;
@@ -203,6 +206,7 @@ impl Context<'_> {
             result: function.signature.result.clone(),
             entered_once: false,
             head: None,
+            function: Some(id),
         };
         lower.entered_once =
             function.name == lower.cx.options.entry && !lower.cx.usage.recursive.contains(&id);
@@ -229,6 +233,8 @@ pub(crate) struct Lower<'c, 't> {
     entered_once: bool,
     /// The span of the compound statement whose condition comes next.
     head: Option<Span>,
+    /// The function that is lowered; none for the start.
+    function: Option<FunctionId>,
 }
 
 impl Lower<'_, '_> {

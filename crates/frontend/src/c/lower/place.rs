@@ -75,7 +75,10 @@ impl Lower<'_, '_> {
             TermKind::Object(id) => self.object(*id),
             TermKind::Deref(pointer) => {
                 if let Some((array, index)) = element(pointer, self.cx.tree) {
-                    let array = self.place(array)?;
+                    let mut array = self.place(array)?;
+                    if let Some(index) = index.filter(|index| index.has_effects()) {
+                        array = self.frozen(array, index, term.span);
+                    }
                     let index = match index {
                         Some(index) => (self.value(index)?, index.ty.is_signed()),
                         None => (Expr::constant(0, Scalar::Bits(32)), false),

@@ -29,6 +29,7 @@ impl Context<'_> {
             result: CType::Void,
             entered_once: true,
             head: None,
+            function: None,
         };
         // Initial values may mention further objects.
         let mut done = 0;

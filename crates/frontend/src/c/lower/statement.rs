@@ -212,9 +212,13 @@ impl Lower<'_, '_> {
                 None => return Err(Problem::new(span, "`continue` outside of a loop")),
             },
             StatementKind::Return(value) => self.give_back(value.as_ref(), span)?,
-            StatementKind::Assembly(outputs) => {
+            StatementKind::Assembly(assembly) => {
                 self.cx.assume("inline assembly only changes its outputs, to anything", Some(span));
-                for output in outputs {
+                if assembly.memory {
+                    self.cx.doubt("inline assembly changes only its outputs", Some(span));
+                }
+                assembly.inputs.iter().try_for_each(|input| self.effects(input))?;
+                for output in &assembly.outputs {
                     let place = self.place(output)?;
                     self.havoc(&place, span)?;
                 }
@@ -388,7 +392,7 @@ impl Lower<'_, '_> {
     }
 
     /// An object without an initialiser has any value where it is declared.
-    fn forget(&mut self, place: &Place, span: Span) -> Checked<()> {
+    pub(crate) fn forget(&mut self, place: &Place, span: Span) -> Checked<()> {
         if let Place::Split { object, .. } = place {
             let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else { return Ok(()) };
             // At the start of a procedure variables are arbitrary anyhow.

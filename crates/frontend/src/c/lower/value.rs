@@ -103,10 +103,7 @@ impl Lower<'_, '_> {
                 Ok(())
             }
             TermKind::Update(place, value, _) => self.update(place, value, None, term.span).map(drop),
-            TermKind::Assign(place, value) => {
-                let place = self.place(place)?;
-                self.assign_to(&place, value, term.span)
-            }
+            TermKind::Assign(place, value) => self.assign(place, value, term.span).map(drop),
             TermKind::Call(callee, arguments) => {
                 self.call_for(callee, arguments, term, super::call::Want::Nothing).map(drop)
             }
@@ -163,7 +160,7 @@ impl Lower<'_, '_> {
                 self.decided(term)
             }
             TermKind::Arithmetic(op, left, right) => {
-                let (left, right) = (self.value(left)?, self.value(right)?);
+                let (left, right) = self.operands(*op, left, right)?;
                 if term.ty.is_float() {
                     return Ok(Expr::choice(scalar));
                 }
@@ -172,13 +169,13 @@ impl Lower<'_, '_> {
             TermKind::Shift(op, left, right) => self.shift(*op, left, right, span),
             TermKind::Divide(op, left, right) => self.divide(*op, left, right, span),
             TermKind::Offset(op, pointer, index, size) => {
-                let address = self.value(pointer)?;
                 let signed = index.ty.is_signed();
-                let index = self.value(index)?;
+                // Not commutative, even if it adds.
+                let (address, index) = self.operands(BinaryOp::Sub, pointer, index)?;
                 Ok(self.moved(address, index, signed, *size, *op))
             }
             TermKind::Difference(left, right, size) => {
-                let (left, right) = (self.value(left)?, self.value(right)?);
+                let (left, right) = self.operands(BinaryOp::Sub, left, right)?;
                 let distance = Expr::binary(BinaryOp::Sub, left, right);
                 Ok(match size {
                     1 => distance,
@@ -208,8 +205,7 @@ impl Lower<'_, '_> {
                 Ok(Expr::variable(result, scalar))
             }
             TermKind::Assign(place, value) => {
-                let place = self.place(place)?;
-                self.assign_to(&place, value, span)?;
+                let place = self.assign(place, value, span)?;
                 match value.constant() {
                     Some(constant) if !self.is_bit_field(&place) => Ok(Expr::constant(constant, scalar)),
                     _ => self.settled(&place, span),
@@ -292,8 +288,7 @@ impl Lower<'_, '_> {
 
     /// A shift by the width or more, or by a negative number, gives any value.
     fn shift(&mut self, op: BinaryOp, left: &Term, right: &Term, span: Span) -> Checked<Expr> {
-        let value = self.value(left)?;
-        let amount = self.value(right)?;
+        let (value, amount) = self.operands(op, left, right)?;
         let (ty, wide) = (value.ty, amount.ty);
         let width = u64::from(ty.width());
         match amount.as_constant() {
@@ -311,8 +306,7 @@ impl Lower<'_, '_> {
 
     /// A division by zero, or of the least number by -1, traps: such a run ends.
     fn divide(&mut self, op: BinaryOp, left: &Term, right: &Term, span: Span) -> Checked<Expr> {
-        let dividend = self.value(left)?;
-        let divisor = self.value(right)?;
+        let (dividend, divisor) = self.operands(op, left, right)?;
         let ty = dividend.ty;
         let signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
         let safe = |value: u64| value != 0 && (!signed || value != ty.max());
@@ -389,8 +383,7 @@ impl Lower<'_, '_> {
                 self.aggregate(last)
             }
             TermKind::Assign(place, value) => {
-                let place = self.place(place)?;
-                self.assign_to(&place, value, span)?;
+                let place = self.assign(place, value, span)?;
                 self.read_pieces(&place, span)
             }
             TermKind::Block(statements, Some(value)) => {

@@ -215,7 +215,10 @@ impl Sema<'_> {
             }
             let mut term = self.update(place, op, value, yields, span)?;
             if short.contains("nand") {
-                if let TermKind::Update(_, value, _) = &mut term.kind {
+                let TermKind::Update(_, value, _) = &mut term.kind else {
+                    return self.unsupported(call, &format!("`{name}` with these arguments is"));
+                };
+                {
                     let ty = value.ty.clone();
                     let inner = value.clone();
                     **value = Term::new(TermKind::Unary(UnaryOp::BitNot, inner), ty, span);

@@ -92,12 +92,24 @@ impl Sema<'_> {
         span: Span,
     ) -> Checked<Term> {
         let ty = place.ty.clone();
+        let mut steps = Vec::new();
+        let mut value = value;
+        // What is added comes before the place to which it is added.
+        if place.has_effects() && value.has_effects() {
+            (steps, value) = self.held(value);
+        }
         let bits = self.bit_field(&place);
         let old = narrowed(Term::new(TermKind::Old, ty.clone(), span), bits);
         let result = self.combine(&op, old, value, span)?;
         let result = self.convert(result, &ty)?;
         let update = Term::new(TermKind::Update(Box::new(place), Box::new(result), yields), ty, span);
-        Ok(narrowed(update, bits))
+        let update = narrowed(update, bits);
+        if steps.is_empty() {
+            return Ok(update);
+        }
+        let ty = update.ty.clone();
+        steps.push(update);
+        Ok(Term::new(TermKind::Comma(steps), ty, span))
     }
 
     pub(super) fn place(&mut self, node: &Node<Expression>) -> Checked<Term> {
@@ -236,7 +248,12 @@ impl Sema<'_> {
         let signed = ty.is_signed();
         let less = if signed { BinaryOp::SLt } else { BinaryOp::ULt };
         let at_most = if signed { BinaryOp::SLe } else { BinaryOp::ULe };
+        // With effects the operands keep their order: `a > b` is the negation of `a <= b`.
+        let ordered = left.has_effects() || right.has_effects();
+        let negation = |holds: Term| Term::new(TermKind::Not(Box::new(holds)), CType::INT, span);
         Ok(match op {
+            B::Greater if ordered => negation(self.operation(at_most, left, right, ty, span)),
+            B::GreaterOrEqual if ordered => negation(self.operation(less, left, right, ty, span)),
             B::Less => self.operation(less, left, right, ty, span),
             B::Greater => self.operation(less, right, left, ty, span),
             B::LessOrEqual => self.operation(at_most, left, right, ty, span),

@@ -7,7 +7,7 @@ use wherefore_program::Span;
 use super::Sema;
 use crate::c::ctype::CType;
 use crate::c::problem::Checked;
-use crate::c::tree::{Statement, StatementKind, Term, TermKind};
+use crate::c::tree::{Assembly, Statement, StatementKind, Term, TermKind};
 
 impl Sema<'_> {
     /// The items of a block, in the scope at hand. A problem in one does not hide those in others.
@@ -137,13 +137,21 @@ impl Sema<'_> {
                 one(StatementKind::Return(Some(value)))
             }
             Syntax::Asm(assembly) => {
-                let mut outputs = Vec::new();
+                let (mut outputs, mut inputs, mut memory) = (Vec::new(), Vec::new(), false);
                 if let AsmStatement::GnuExtended(extended) = &assembly.node {
                     for output in &extended.outputs {
                         outputs.push(self.place(&output.node.variable_name)?);
                     }
+                    for input in &extended.inputs {
+                        inputs.push(self.value(&input.node.variable_name)?);
+                    }
+                    let says =
+                        |parts: &[String]| parts.iter().any(|part| part.trim_matches('"').trim() != "");
+                    let clobbers =
+                        |word: &Node<Vec<String>>| word.node.iter().any(|part| part.contains("memory"));
+                    memory = says(&extended.template.node) && extended.clobbers.iter().any(clobbers);
                 }
-                one(StatementKind::Assembly(outputs))
+                one(StatementKind::Assembly(Box::new(Assembly { outputs, inputs, memory })))
             }
         }
     }

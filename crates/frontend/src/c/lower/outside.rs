@@ -1,0 +1,143 @@
+//! What functions without a body may change.
+
+use wherefore_program::Span;
+
+use super::Lower;
+use super::place::Place;
+use crate::c::ctype::{CType, Length};
+use crate::c::models;
+use crate::c::problem::Checked;
+use crate::c::tree::{FunctionId, Lifetime, ObjectId, Term, TermKind};
+use crate::c::usage::root;
+use crate::c::writes::writes;
+
+/// Objects of more bytes than this are not changed by a function without a body, which makes a proof doubtful.
+const MAX_CHANGED: u64 = 4096;
+
+/// The object that a pointer points into, if that can be seen.
+fn object_of(pointer: &Term) -> Option<ObjectId> {
+    match &pointer.kind {
+        TermKind::Convert(inner) | TermKind::Offset(_, inner, ..) => object_of(inner),
+        TermKind::Address(place) => root(place),
+        _ => None,
+    }
+}
+
+/// Whether a pointer surely points to a function.
+fn is_function(pointer: &Term) -> bool {
+    match &pointer.kind {
+        TermKind::Convert(inner) => is_function(inner),
+        TermKind::Address(place) => matches!(place.kind, TermKind::Function(_)),
+        TermKind::Function(_) => true,
+        _ => false,
+    }
+}
+
+impl Lower<'_, '_> {
+    /// A function without a body is called: what its arguments point to may change.
+    pub(crate) fn changes(&mut self, id: FunctionId, arguments: &[Term], span: Span) -> Checked<()> {
+        let tree = self.cx.tree;
+        let name = tree.function(id).name.as_str();
+        if models::CALLS_BACK.contains(&name) {
+            self.cx.doubt(&format!("`{name}` calls no function of the program"), Some(span));
+        }
+        if models::is_harmless(name) {
+            return Ok(());
+        }
+        let known = writes(name);
+        let mut pointers = false;
+        for (i, argument) in arguments.iter().enumerate() {
+            let is_address = argument.ty.is_pointer() && argument.constant().is_none();
+            if !is_address || known.is_some_and(|writes| !writes.contains(i)) {
+                continue;
+            }
+            pointers = true;
+            if known.is_none() {
+                self.doubt_calls(name, argument, span);
+            }
+            if !is_function(argument) {
+                self.change(name, argument, known.is_some(), span)?;
+            }
+        }
+        let what = if pointers {
+            "returns anything and changes only what its arguments point to"
+        } else {
+            "returns anything and changes nothing"
+        };
+        self.cx.assume(format!("`{name}` has no body: it {what}"), Some(span));
+        Ok(())
+    }
+
+    /// A function that gets a pointer to a function of the program may call it.
+    fn doubt_calls(&mut self, name: &str, argument: &Term, span: Span) {
+        let class = self.cx.classes.value(self.cx.tree, argument);
+        let tree = self.cx.tree;
+        for class in self.cx.classes.reached(class) {
+            let functions = &self.cx.classes.facts(class).functions;
+            if functions.iter().any(|id| tree.function(*id).body.is_some()) {
+                self.cx.doubt(&format!("`{name}` calls no function of the program"), Some(span));
+                return;
+            }
+        }
+    }
+
+    /// What an argument points to gets any value. If it is not clear which object that is, a proof is doubtful.
+    fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<()> {
+        let tree = self.cx.tree;
+        let class = self.cx.classes.value(tree, argument);
+        let mut reached = self.cx.classes.reached(class);
+        let first = reached.remove(0);
+        let seen = object_of(argument);
+        if seen.is_some_and(|id| tree.object(id).name.starts_with("string.")) {
+            return Ok(());
+        }
+        let mut clear = true;
+        if self.cx.classes.is_ours(first) {
+            let candidates = self.cx.classes.objects_in(tree, first);
+            let only = match candidates.as_slice() {
+                [only] if !self.cx.classes.facts(first).heap => Some(*only),
+                _ => None,
+            };
+            let number =
+                argument.ty.pointee().is_some_and(|to| to.is_scalar() && tree.types.size(to) != Some(1));
+            clear = match seen.or(only) {
+                Some(id) => self.forget_object(id, seen.is_some(), span)?,
+                // A number that is read goes where the pointer points.
+                None if library && number && self.is_pure(argument) => {
+                    let address = self.value(argument)?;
+                    let ty = argument.ty.pointee().cloned().unwrap_or(CType::INT);
+                    let place = Place::Memory { class: first, offset: 0, address, ty, bits: None };
+                    self.havoc(&place, span)?;
+                    true
+                }
+                None => false,
+            };
+        }
+        // What the object itself points to.
+        if !library {
+            clear &= !reached.into_iter().any(|class| self.cx.classes.is_ours(class));
+        }
+        if !clear {
+            let text = format!("`{name}` changes no object of the program that it reaches through pointers");
+            self.cx.doubt(&text, Some(span));
+        }
+        Ok(())
+    }
+
+    /// An object gets any value; false if that is not possible. Of a recursive function there are many: only one that is
+    /// named is the one at hand.
+    fn forget_object(&mut self, id: ObjectId, named: bool, span: Span) -> Checked<bool> {
+        let object = self.cx.tree.object(id);
+        let many = object.owner.is_some_and(|owner| self.cx.usage.recursive.contains(&owner));
+        if many && object.lifetime != Lifetime::Static && (!named || object.owner != self.function) {
+            return Ok(false);
+        }
+        let fits = self.cx.tree.types.size(&object.ty).is_some_and(|size| size <= MAX_CHANGED);
+        if !fits || matches!(object.ty, CType::Array(_, Length::Variable(_))) {
+            return Ok(false);
+        }
+        let place = self.object(id)?;
+        self.forget(&place, span)?;
+        Ok(true)
+    }
+}
