@@ -43,7 +43,7 @@ pub fn mark_reached(
     for (at, approach) in approaches {
         let reached = if approach.iter().any(|node| visited.contains(node)) {
             Reached::Yes
-        } else if approach.iter().all(|node| unreachable.contains(node)) {
+        } else if !approach.is_empty() && approach.iter().all(|node| unreachable.contains(node)) {
             let beyond = approach.first().and_then(|node| question.last_reached(*node, &mut visited));
             Reached::No { beyond }
         } else {

@@ -28,6 +28,17 @@ struct Chance<'a> {
     frames: Vec<Vec<bool>>,
     /// Cells of memory that were set: to a determined value, or to chance.
     memory: [BTreeSet<(u32, u64)>; 2],
+    /// What a cell holds that was never set.
+    unset: Unset,
+}
+
+/// Whether values that were never set are chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unset {
+    /// They are: nothing determines them.
+    Chance,
+    /// They count as determined: C lets them be anything.
+    Determined,
 }
 
 impl Interpreter<'_> {
@@ -50,15 +61,24 @@ impl Interpreter<'_> {
     /// and edge, whether its value is determined.
     ///
     /// **Requires:** the run is one of the program.
-    pub fn rests_on_chance(&self, trace: &Trace, fed: impl Fn(usize, EdgeRef) -> bool) -> Option<usize> {
+    pub fn rests_on_chance(
+        &self,
+        trace: &Trace,
+        unset: Unset,
+        fed: impl Fn(usize, EdgeRef) -> bool,
+    ) -> Option<usize> {
         let program = self.program();
         let globals = program.globals.iter();
-        let free = |variable: &crate::Variable| vec![variable.initial.is_none(); variable.ty.cell_count()];
+        let is_chance = unset == Unset::Chance;
+        let free = |variable: &crate::Variable| {
+            vec![is_chance && variable.initial.is_none(); variable.ty.cell_count()]
+        };
         let mut chance = Chance {
             interpreter: self,
             globals: globals.flat_map(free).collect(),
-            frames: trace.start.stack.iter().map(|frame| vec![true; frame.locals.len()]).collect(),
+            frames: trace.start.stack.iter().map(|frame| vec![is_chance; frame.locals.len()]).collect(),
             memory: [BTreeSet::new(), BTreeSet::new()],
+            unset,
         };
         let befores = trace.states();
         for (i, (before, step)) in befores.zip(&trace.steps).enumerate() {
@@ -94,7 +114,8 @@ impl Chance<'_> {
                 cells?.into_iter().for_each(|cell| self.set(cell, depth, !fed));
             }
             Operation::Call(call) => {
-                let mut locals = vec![true; after.stack.last()?.locals.len()];
+                let is_chance = self.unset == Unset::Chance;
+                let mut locals = vec![is_chance; after.stack.last()?.locals.len()];
                 let scope = self.scope(before, depth);
                 let mut at = 0;
                 let parameters = &interpreter.program().procedure(call.callee).variables;
@@ -174,7 +195,8 @@ impl Chance<'_> {
                         let [determined, chance] = &self.memory;
                         let cell = (variable, address);
                         let globals = &self.interpreter.program().globals;
-                        let free = || globals[variable as usize].initial.is_none();
+                        let free =
+                            || self.unset == Unset::Chance && globals[variable as usize].initial.is_none();
                         chance.contains(&cell) || (!determined.contains(&cell) && free())
                     }
                     Err(_) => true,
@@ -240,7 +262,7 @@ mod tests {
             trace.steps.push(crate::Step { edge, state });
         }
         assert_eq!(trace.steps.len(), 3);
-        interpreter.rests_on_chance(&trace, |_, edge| fed && edge.edge == EdgeId(0))
+        interpreter.rests_on_chance(&trace, Unset::Chance, |_, edge| fed && edge.edge == EdgeId(0))
     }
 
     fn is_zero(variable: u32) -> Expr {

@@ -17,6 +17,7 @@
 mod bounds;
 mod builder;
 mod bytes;
+pub mod c_library;
 mod call_graph;
 mod chance;
 mod check;
@@ -43,6 +44,7 @@ mod types;
 pub use builder::ProcedureBuilder;
 pub use bytes::{from_bytes, raw_byte, shown, to_bytes};
 pub use call_graph::CallGraph;
+pub use chance::Unset;
 pub use dominators::Dominators;
 pub use error::ProgramError;
 pub use evaluate::{binary, unary};

@@ -59,7 +59,10 @@ fn a_loop_without_end_is_proved_by_refinement() {
         wherefore(&["check", "--engine", "bounded", "--timeout", "2"], "turnstile.c").status.code(),
         Some(5)
     );
-    assert_eq!(wherefore(&["check", "--engine", "exact", "--timeout", "2"], "turnstile.c").status.code(), Some(5));
+    assert_eq!(
+        wherefore(&["check", "--engine", "exact", "--timeout", "2"], "turnstile.c").status.code(),
+        Some(5)
+    );
 }
 
 #[cfg(unix)]

@@ -139,8 +139,11 @@ fn threads_are_refused_with_their_line() {
     let folder = std::env::temp_dir().join(format!("wherefore-programs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     let file = folder.join("threads.bp");
-    std::fs::write(&file, "void w() begin skip; end\nvoid main() begin\n  start_thread w();\nend\n")
-        .expect("a file");
+    std::fs::write(
+        &file,
+        "void w() begin skip; end\nvoid main() begin\n  start_thread w();\n  assert(F);\nend\n",
+    )
+    .expect("a file");
     let (code, answer) = answer(&["check", &file.display().to_string()]);
     assert_eq!((code, &answer["verdict"]), (Some(5), &json!("unknown")));
     let reason = answer["reason"].as_str().expect("a reason");

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use wherefore_program::{from_bytes, to_bytes};
+use wherefore_program::{c_library, from_bytes, to_bytes};
 
 use super::folder::Folder;
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
-use super::{Case, Feeding, Replay, int128, is_preprocessed, labels, library};
+use super::{Case, Feeding, Replay, int128, is_preprocessed, labels};
 
 /// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a value are zero, so that
 /// every run is the same.
@@ -229,10 +229,9 @@ fn build(
         }
         // A function that is left to the C library must not be made up where there is none.
         let is_used = |name: &str| case.feeds.iter().any(|feed| feed.function == name);
-        let left = missing
-            .0
-            .iter()
-            .find(|name| library::is_left(name) && (is_used(name) || !library::only_prints(name)));
+        let left = missing.0.iter().find(|name| {
+            c_library::is_deterministic(name) && (is_used(name) || !c_library::only_prints(name))
+        });
         if let Some(name) = left {
             return Err(format!("`{name}` of the C library is not there"));
         }

@@ -6,14 +6,13 @@
 //!
 //! # Reading order
 //! 1. [`Case`]: what is replayed. [`Replay`]: the outcome.
-//! 2. `text.rs`: the harness. `library.rs`: what it leaves to the C library. `labels.rs`: calls behind labels. `build.rs`: compiling and running, in a folder of its own
+//! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running, in a folder of its own
 //!    (`folder.rs`); `int128.rs`: what 32-bit compilers do not know.
 
 mod build;
 mod folder;
 mod int128;
 mod labels;
-mod library;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +22,7 @@ use std::time::Duration;
 pub use wherefore_program::Errors;
 use wherefore_program::{
     Argument, EdgeRef, ErrorKind, ErrorSite, Input, Interpreter, LocationKind, Operation, Program, Recipe,
-    Task, Trace,
+    Task, Trace, Unset, c_library,
 };
 
 use crate::verdict::FailingRun;
@@ -49,6 +48,8 @@ pub(crate) struct Case<'a> {
     pub errors: Errors,
     /// Objects that are declared but not defined.
     pub undefined: &'a [String],
+    /// Steps that give a value at random that has one in the compiled program.
+    pub approximations: &'a [EdgeRef],
 }
 
 /// A step that brings a value from outside.
@@ -83,7 +84,7 @@ pub enum Replay {
         /// A caveat.
         note: Option<String>,
     },
-    /// The compiled program ran and ended without failing.
+    /// The compiled program ran with all that the run depends on, or computed it, and ended without failing.
     NotConfirmed {
         /// What happened instead, and what the run depends on that could not be fed, if anything.
         why: String,
@@ -130,6 +131,7 @@ pub fn replay(task: &Task, recipe: &Recipe, run: &FailingRun, site: &ErrorSite, 
         entry: &recipe.entry,
         errors: errors_at(&task.program, &recipe.errors, site),
         undefined: &recipe.undefined,
+        approximations: &task.approximations,
     };
     replay_case(&case, time)
 }
@@ -167,13 +169,21 @@ fn replay_case(case: &Case<'_>, time: Duration) -> Replayed {
     let feeding = Feeding::new(case);
     let (harness, outcome) = build::run(case, &feeding, time);
     let outcome = match outcome {
-        Replay::NotConfirmed { why } => match uncontrolled(case, &feeding) {
-            Some(reason) => Replay::NotConfirmed { why: format!("{why}; {reason}") },
-            None => Replay::NotConfirmed { why },
+        Replay::NotConfirmed { why } => match (approximated(case), uncontrolled(case, &feeding)) {
+            // The run needs a value that the compiled program was free not to have.
+            (false, Some(reason)) => Replay::NotReplayed { why: format!("{reason}; compiled, {why}") },
+            (true, Some(reason)) => Replay::NotConfirmed { why: format!("{why}; {reason}") },
+            (_, None) => Replay::NotConfirmed { why },
         },
         other => other,
     };
     Replayed { harness, outcome }
+}
+
+/// Whether the run depends on a value that is approximated: the compiled program computes it.
+fn approximated(case: &Case<'_>) -> bool {
+    let given = |_, edge: EdgeRef| !case.approximations.contains(&edge);
+    Interpreter::new(case.program).rests_on_chance(case.trace, Unset::Determined, given).is_some()
 }
 
 /// What the run depends on and the harness does not control.
@@ -185,11 +195,11 @@ fn uncontrolled(case: &Case<'_>, feeding: &Feeding<'_>) -> Option<String> {
         return Some(format!("the order of calls at {} is open", place(case, step)));
     }
     let interpreter = Interpreter::new(case.program);
-    let step = interpreter.rests_on_chance(case.trace, |i, _| feeding.fed.contains(&i))?;
+    let step = interpreter.rests_on_chance(case.trace, Unset::Chance, |i, _| feeding.fed.contains(&i))?;
     let taken: BTreeSet<EdgeRef> = case.trace.steps.iter().map(|step| step.edge).collect();
     let feeds = case.feeds.iter().filter(|feed| taken.contains(&feed.edge));
     let left: BTreeSet<&str> =
-        feeds.map(|feed| feed.function.as_str()).filter(|name| library::is_left(name)).collect();
+        feeds.map(|feed| feed.function.as_str()).filter(|name| c_library::is_deterministic(name)).collect();
     let left: Vec<String> = left.into_iter().map(|name| format!("`{name}`")).collect();
     let note = match left.as_slice() {
         [] => String::new(),
@@ -224,7 +234,7 @@ impl<'a> Feeding<'a> {
                 continue;
             };
             let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
-            let cannot = feed.ty == FeedType::Part || library::is_left(&feed.function);
+            let cannot = feed.ty == FeedType::Part || c_library::is_deterministic(&feed.function);
             let (Some(value), false) = (value, cannot) else { continue };
             let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use wherefore_program::{Assumption, Input};
-use wherefore_program::{Compilation, Errors, Language, Program, Recipe, Span, TargetChoice};
+use wherefore_program::{Compilation, EdgeRef, Errors, Language, Program, Recipe, Span, TargetChoice};
 
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
@@ -129,6 +129,8 @@ pub struct Translation {
     pub program: Program,
     /// The steps that bring values from outside, ordered by procedure and edge.
     pub inputs: Vec<Input>,
+    /// Steps that give a value at random that has one in the compiled program.
+    pub approximations: Vec<EdgeRef>,
     /// What is assumed or over-approximated, in the order of the program, each text once.
     pub assumptions: Vec<Assumption>,
     /// Facts under which no proof holds, although the program is read: each says what must not matter.
@@ -297,6 +299,7 @@ fn translate_texts(
     Ok(Translation {
         program,
         inputs: lowered.inputs,
+        approximations: lowered.approximations,
         assumptions: lowered.assumptions,
         doubts: lowered.doubts,
         undefined: lowered.undefined,
@@ -327,6 +330,7 @@ impl Translation {
             checks_bounds: false,
             language: if is_cimple { Language::Cimple } else { Language::C },
             inputs: self.inputs,
+            approximations: self.approximations,
             assumptions: self.assumptions,
             doubts: self.doubts,
             compilation,

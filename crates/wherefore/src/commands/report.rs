@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wherefore_check::harness::Replay;
 use wherefore_check::{
-    Answer, Evidence, FailingRun, Overall, PointKind, ProofCheck, ProofKind, Reached, Tracked, Verdict,
+    Answer, Evidence, FailingRun, Overall, PointKind, ProofCheck, ProofKind, Reached, Tracked, Verdict, Why,
 };
 use wherefore_program::{ErrorKind, ErrorSite, Program, Task};
 
@@ -332,7 +332,7 @@ impl CheckReport {
         let asked = subject.c.as_ref();
         let (trace, shortest, slice, replay) = match run {
             Some(run) => (run.trace, Some(run.shortest).filter(|_| !task.is_c()), run.slice, run.replay),
-            None => (Vec::new(), None, None, None),
+            None => (Vec::new(), None, None, contradicted(answer)),
         };
         Self {
             verdict,
@@ -360,6 +360,15 @@ impl CheckReport {
     pub fn count(&self, word: CheckWord) -> usize {
         self.targets.iter().filter(|target| target.verdict == word).count()
     }
+}
+
+/// The replay that contradicts a failing run.
+fn contradicted(answer: &Answer) -> Option<Replayed> {
+    answer.verdicts.iter().filter_map(Verdict::why).find_map(|why| match why {
+        Why::NotConfirmed(why) => Some(Replayed { outcome: "not-confirmed", why: Some(why.clone()) }),
+        Why::ValueLeftOpen { why, .. } => Some(Replayed { outcome: "not-replayed", why: Some(why.clone()) }),
+        _ => None,
+    })
 }
 
 /// The verdict on a check, and why it is unknown or unreachable.

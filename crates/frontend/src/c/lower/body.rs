@@ -76,6 +76,11 @@ impl Body {
         self.at
     }
 
+    /// How many edges there are so far.
+    pub(crate) fn edge_count(&self) -> usize {
+        self.edges.len()
+    }
+
     /// One step: fills the location at hand and opens the next.
     pub(crate) fn step(&mut self, span: Span, kind: LocationKind, operation: Operation) -> usize {
         let from = self.fill(span, kind);

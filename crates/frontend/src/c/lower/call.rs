@@ -2,6 +2,7 @@
 
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Call, Expr, LocationKind, Operation, Scalar, Span, Target, Type,
+    c_library,
 };
 
 use super::value::resize;
@@ -250,6 +251,9 @@ impl Lower<'_, '_> {
                 }
             };
             let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
+            if c_library::is_deterministic(name) {
+                self.approximated.push(edge);
+            }
             self.inputs.push((edge, name.to_owned(), scalar, piece, term.ty.clone()));
             out.extend(value);
         }

@@ -63,6 +63,7 @@ pub(crate) struct Context<'t> {
     stack: Option<Var>,
     procedures: FxHashMap<FunctionId, ProcedureId>,
     inputs: Vec<Input>,
+    approximations: Vec<EdgeRef>,
     assumptions: Vec<Assumption>,
     doubts: Vec<Assumption>,
     undefined: Vec<String>,
@@ -83,6 +84,7 @@ pub(crate) struct Lowered {
     pub(crate) procedures: Vec<Procedure>,
     pub(crate) entry: ProcedureId,
     pub(crate) inputs: Vec<Input>,
+    pub(crate) approximations: Vec<EdgeRef>,
     pub(crate) assumptions: Vec<Assumption>,
     pub(crate) doubts: Vec<Assumption>,
     pub(crate) undefined: Vec<String>,
@@ -115,6 +117,7 @@ pub(crate) fn lower(
         stack: None,
         procedures,
         inputs: Vec::new(),
+        approximations: Vec::new(),
         assumptions: Vec::new(),
         doubts: Vec::new(),
         undefined: Vec::new(),
@@ -159,6 +162,7 @@ pub(crate) fn lower(
         procedures: lowered,
         entry,
         inputs: context.inputs,
+        approximations: context.approximations,
         assumptions: context.assumptions,
         doubts: context.doubts,
         undefined: context.undefined,
@@ -203,6 +207,7 @@ impl Context<'_> {
             targets: Vec::new(),
             olds: Vec::new(),
             inputs: Vec::new(),
+            approximated: Vec::new(),
             result: function.signature.result.clone(),
             entered_once: false,
             head: None,
@@ -228,6 +233,8 @@ pub(crate) struct Lower<'c, 't> {
     olds: Vec<Expr>,
     /// Steps with the function that is called, their types, and the type that it returns.
     inputs: Vec<(usize, String, Scalar, CType, CType)>,
+    /// Steps that give a value at random that has one in the compiled program.
+    approximated: Vec<usize>,
     result: CType,
     /// Whether the procedure runs at most once.
     entered_once: bool,
@@ -280,7 +287,18 @@ impl Lower<'_, '_> {
                 });
             }
         }
+        for edge in self.approximated.into_iter().filter_map(|edge| went[edge]) {
+            self.cx.approximations.push(EdgeRef { procedure: id, edge: EdgeId(edge) });
+        }
         procedure
+    }
+
+    /// Does some work whose steps give values at random that have one in the compiled program.
+    pub(crate) fn approximating<R>(&mut self, work: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.body.edge_count();
+        let result = work(self);
+        self.approximated.extend(before..self.body.edge_count());
+        result
     }
 
     /// Stores a value in a new temporary.

@@ -1,6 +1,6 @@
 //! What functions without a body may change.
 
-use wherefore_program::Span;
+use wherefore_program::{Span, c_library};
 
 use super::Lower;
 use super::place::Place;
@@ -56,7 +56,12 @@ impl Lower<'_, '_> {
                 self.doubt_calls(name, argument, span);
             }
             if !is_function(argument) {
-                self.change(name, argument, known.is_some(), span)?;
+                let library = known.is_some();
+                if c_library::is_deterministic(name) {
+                    self.approximating(|lower| lower.change(name, argument, library, span))?;
+                } else {
+                    self.change(name, argument, library, span)?;
+                }
             }
         }
         let what = if pointers {

@@ -26,6 +26,7 @@ impl Context<'_> {
             targets: Vec::new(),
             olds: Vec::new(),
             inputs: Vec::new(),
+            approximated: Vec::new(),
             result: CType::Void,
             entered_once: true,
             head: None,

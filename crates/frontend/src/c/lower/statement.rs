@@ -220,7 +220,7 @@ impl Lower<'_, '_> {
                 assembly.inputs.iter().try_for_each(|input| self.effects(input))?;
                 for output in &assembly.outputs {
                     let place = self.place(output)?;
-                    self.havoc(&place, span)?;
+                    self.approximating(|lower| lower.havoc(&place, span))?;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Functions of the C library that the harness leaves to the real one.
+//! Functions of the C library that are no inputs: what they do depends on nothing but their arguments.
 
 /// Functions of the C library whose results depend on nothing but their arguments and what these point to (and on earlier calls of them), and that
 /// do no more than compute or print.
@@ -10,7 +10,7 @@
 /// Not here: sources of input (`rand`, `getchar`, `read`, `time`, `scanf`, `fgets`, `getenv`, …), which give the values of the run; what has effects outside of
 /// the program (`system`, `remove`, `fopen`, `kill`, …), which must not happen in a replay; and functions that the program does not get from the
 /// library. Sorted, for the search.
-const LEFT: [&str; 235] = [
+const DETERMINISTIC: [&str; 235] = [
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
     "__ctype_tolower_loc",
@@ -249,16 +249,16 @@ const LEFT: [&str; 235] = [
 ];
 
 /// Whether a call of this function is one of the real library, or of the compiler.
-pub(crate) fn is_left(name: &str) -> bool {
+pub fn is_deterministic(name: &str) -> bool {
     // Built-in functions are the compiler's own; a definition would not be used.
     name.starts_with("__builtin_")
         || name.starts_with("__sync_")
         || name.starts_with("__atomic_")
-        || LEFT.binary_search(&name).is_ok()
+        || DETERMINISTIC.binary_search(&name).is_ok()
 }
 
 /// Whether a function does nothing that the program could notice, except for what it returns.
-pub(crate) fn only_prints(name: &str) -> bool {
+pub fn only_prints(name: &str) -> bool {
     const PRINTS: [&str; 11] = [
         "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "fflush",
         "perror",
@@ -272,16 +272,16 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_and_has_no_inputs_and_no_effects() {
-        assert!(LEFT.is_sorted(), "binary search needs it");
+        assert!(DETERMINISTIC.is_sorted(), "binary search needs it");
         for name in ["atoi", "printf", "qsort", "sscanf", "mempcpy", "isprint", "strtol", "__builtin_sprintf"]
         {
-            assert!(is_left(name), "{name}");
+            assert!(is_deterministic(name), "{name}");
         }
         for name in [
             "rand", "read", "getchar", "time", "scanf", "fgets", "system", "remove", "fopen", "getenv",
             "input",
         ] {
-            assert!(!is_left(name), "{name}");
+            assert!(!is_deterministic(name), "{name}");
         }
     }
 }
