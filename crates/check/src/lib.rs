@@ -41,6 +41,7 @@ mod projected;
 mod prover;
 mod reached;
 pub mod smt_cegar;
+mod source_text;
 mod symbolic;
 mod through;
 pub mod unrolled_proof;

@@ -181,9 +181,8 @@ impl Subject<'_> {
         let seeds = lines.cover.runs.clone();
         let found =
             project_from(self.program(), self.targets(), seeds, &self.budget.within(left), &mut |_| {});
-        let words = |list: &[String]| list.iter().map(|text| in_source_syntax(text)).collect::<Vec<_>>();
         for (node, list) in found.tracked {
-            lines.predicates.entry(node).or_default().extend(words(&list));
+            lines.predicates.entry(node).or_default().extend(list);
         }
         lines.incomplete =
             found.reason.map(|stop| format!("lines that no run was found through: {}", stop.why()));
@@ -290,7 +289,7 @@ impl Subject<'_> {
         told.map(|(node, formula)| Invariant {
             extent: extent(self.program(), self.program().location(*node).span),
             procedure: self.program().procedure(node.procedure).name.clone(),
-            formula: in_source_syntax(formula),
+            formula: formula.clone(),
             is_loop: heads.contains(node),
         })
         .collect()
@@ -480,9 +479,4 @@ pub fn stats(program: &Program, answer: &Answer) -> Stats {
     let engine = answer.facts.by.map(|engine| engine.option().to_owned());
     let cycles = answer.facts.refinement.as_ref().map_or(0, |refinement| refinement.iterations);
     Stats { locations: program.nodes().count(), engine, cycles, ..Stats::default() }
-}
-
-/// Formulas of the solver in the syntax of C: comparisons do not say that they are signed.
-fn in_source_syntax(text: &str) -> String {
-    text.replace("<=s ", "<= ").replace("<s ", "< ").replace("/s ", "/ ").replace("%s ", "% ")
 }

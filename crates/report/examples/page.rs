@@ -2,7 +2,7 @@
 //! program, and beside it `out-safe.html`, `out-large.html` (5,000 lines) and so on; `out-live.html` asks for its runs, and
 //! `out-live.json` is what it is to be told.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/main/common/mod.rs"]
 mod common;
 
 use std::path::Path;

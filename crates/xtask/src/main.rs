@@ -1,7 +1,8 @@
-//! Benchmarks and acceptance runs: `cargo xtask …`.
+//! Benchmarks, acceptance runs and long tests: `cargo xtask …`.
 
 mod accept;
 mod bench;
+mod soak;
 
 use std::process::ExitCode;
 
@@ -12,7 +13,7 @@ use clap::{Parser, Subcommand};
 static ALLOCATOR: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Benchmarks and acceptance runs")]
+#[command(name = "cargo xtask", about = "Benchmarks, acceptance runs and long tests")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -27,11 +28,14 @@ enum Command {
     },
     /// Check programs with known verdicts; `wherefore` must have been built with the same profile.
     Accept(accept::AcceptArgs),
+    /// Run all tests with all of their random cases, from a fresh seed.
+    Soak(soak::SoakArgs),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench { subject } => bench::run(&subject),
         Command::Accept(args) => accept::run(&args),
+        Command::Soak(args) => soak::run(&args),
     }
 }

@@ -10,6 +10,7 @@ use wherefore_program::Operation;
 use wherefore_smt::{Term, Terms};
 
 use super::counters::Loops;
+use crate::source_text::Vocabulary;
 use crate::symbolic::{Machine, PlaceId, Store};
 
 /// A node: a place where blocks start or end.
@@ -213,10 +214,49 @@ impl Blocks {
         machine.start()
     }
 
+    /// The names of variables as the frame of a place sees them.
+    pub fn vocabulary(&self, machine: &Machine<'_>, place: PlaceId, frames: Frames) -> Vocabulary {
+        let (flat, program) = (&machine.flat, machine.flat.program);
+        let own = flat.frame_of(place);
+        let mut words = Vocabulary::default();
+        let globals = program.globals.len() as u32;
+        let hides = |name: &str| {
+            program.procedure(own.procedure).variables.iter().any(|variable| variable.name == name)
+        };
+        for (number, term) in self.variables() {
+            if number < globals {
+                let variable = &program.globals[number as usize];
+                if !hides(&variable.name) {
+                    words.add(term, variable.name.clone(), variable);
+                }
+                continue;
+            }
+            let after = flat.frames.partition_point(|frame| frame.first <= number);
+            let Some(frame) = after.checked_sub(1).map(|at| &flat.frames[at]) else { continue };
+            let body = program.procedure(frame.procedure);
+            let Some(variable) = body.variables.get((number - frame.first) as usize) else { continue };
+            if frame.first == own.first {
+                words.add(term, variable.name.clone(), variable);
+            } else if frames == Frames::All {
+                words.add(term, format!("{}::{}", body.name, variable.name), variable);
+            }
+        }
+        words
+    }
+
     /// The variables by the terms of their values.
     pub fn variables(&self) -> impl Iterator<Item = (u32, Term)> {
         self.names.iter().map(|(i, term)| (*i, *term))
     }
+}
+
+/// Whose variables have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frames {
+    /// Those of the procedure at hand, and globals.
+    Own,
+    /// Those of callers too, as `caller::x`.
+    All,
 }
 
 /// The parts of a conjunction.

@@ -3,9 +3,10 @@
 use wherefore_domains::bdd::{BddRelations, Predicate};
 use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
 
+use super::NOT_WRITTEN;
 use super::abstraction::Tracked;
 use super::blocks::Block;
-use super::words::in_words;
+use crate::source_text::Vocabulary;
 
 /// More alternatives than this are not listed: then nothing is said.
 const MOST: usize = 24;
@@ -87,6 +88,7 @@ pub(super) fn of_ways<'w>(
 pub(super) fn in_source_words(
     terms: &mut Terms,
     alternatives: Alternatives,
+    words: &Vocabulary,
     budget: &Budget,
 ) -> Vec<Vec<String>> {
     let mut solver = BitBlaster::new();
@@ -100,7 +102,8 @@ pub(super) fn in_source_words(
     let mut all = Vec::new();
     for mut literals in alternatives {
         without_the_implied(terms, &mut solver, &mut literals, &few);
-        all.push(literals.into_iter().map(|literal| in_words(terms, literal)).collect());
+        let text = |literal| words.write(terms, literal).unwrap_or_else(|| NOT_WRITTEN.to_owned());
+        all.push(literals.into_iter().map(text).collect());
     }
     all
 }

@@ -34,7 +34,8 @@ mod reasons;
 mod search;
 mod sharpen;
 mod slices;
-mod words;
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use wherefore_domains::bdd::{BddRelations, Predicate};
@@ -47,12 +48,11 @@ use crate::prover::Prover;
 use crate::symbolic::{Flat, Machine, Store, run};
 use crate::verdict::{EngineName, FailingRun};
 use abstraction::{Relations, Tracked};
-use blocks::{Block, Blocks, NodeId};
+use blocks::{Block, Blocks, Frames, NodeId};
 use path::Feasibility;
 use proof::Proof;
 use search::{Abstract, CONTROL};
 use slices::Slices;
-use words::in_words;
 
 pub use engine::SolverRefinement;
 pub use projection::{ProjectOptions, Projected, project};
@@ -103,6 +103,9 @@ const MOST_PLACES: usize = 60_000;
 const DEPTH: usize = 3;
 
 const STACK_SIZE: usize = 1 << 30;
+
+/// Stands for a predicate that has no expression in the source.
+const NOT_WRITTEN: &str = "(a condition without an expression in the source)";
 
 /// Abstract bits that are prepared.
 const RESERVE: usize = 96;
@@ -384,12 +387,7 @@ impl<'a> Refinement<'a> {
     fn answer(&self, outcome: Outcome) -> Answer {
         let total = self.predicates.iter().map(Vec::len).sum();
         let most = self.predicates.iter().map(Vec::len).max().unwrap_or(0);
-        let terms = &self.machine.terms;
-        let invariants = self.blocks.places.iter().zip(&self.invariants);
-        let invariants = invariants
-            .map(|(place, formula)| (self.machine.flat.node(*place), in_words(terms, *formula)))
-            .collect();
-        let tracked = self.tracked();
+        let (tracked, invariants) = (self.tracked(), self.invariants_in_words());
         let unproved = self.unproved.clone();
         Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants, unproved }
     }
@@ -399,9 +397,37 @@ impl<'a> Refinement<'a> {
         let tracked = self.blocks.places.iter().zip(&self.predicates).filter(|(_, list)| !list.is_empty());
         let terms = &self.machine.terms;
         let of_place = |(place, list): (&u32, &Vec<Tracked>)| {
-            let words = list.iter().map(|(formula, _)| in_words(terms, *formula)).collect();
+            let words = self.blocks.vocabulary(&self.machine, *place, Frames::All);
+            let word = |formula: Term| words.write(terms, formula).unwrap_or_else(|| NOT_WRITTEN.to_owned());
+            let mut words: Vec<String> = list.iter().map(|(formula, _)| word(*formula)).collect();
+            words.dedup();
             (self.machine.flat.node(*place), words)
         };
         tracked.map(of_place).collect()
+    }
+
+    /// The invariants, location by location: what holds in one of the calls that a location is inlined for. A location
+    /// whose invariant speaks of callers, or has no expression in the source, is left out.
+    fn invariants_in_words(&self) -> Vec<(Node, String)> {
+        let mut of_nodes: BTreeMap<Node, Option<Vec<String>>> = BTreeMap::new();
+        for (place, formula) in self.blocks.places.iter().zip(&self.invariants) {
+            if *formula == Terms::FALSE {
+                continue;
+            }
+            let words = self.blocks.vocabulary(&self.machine, *place, Frames::Own);
+            let text = words.write(&self.machine.terms, *formula);
+            let known = of_nodes.entry(self.machine.flat.node(*place)).or_insert_with(|| Some(Vec::new()));
+            match (known.as_mut(), text) {
+                (Some(list), Some(text)) if !list.contains(&text) => list.push(text),
+                (Some(_), Some(_)) => {}
+                _ => *known = None,
+            }
+        }
+        let joined = |list: Vec<String>| match list.as_slice() {
+            [one] => one.clone(),
+            many if many.iter().any(|text| text == "true") => "true".to_owned(),
+            many => many.iter().map(|text| format!("({text})")).collect::<Vec<_>>().join(" || "),
+        };
+        of_nodes.into_iter().filter_map(|(node, list)| Some((node, joined(list?)))).collect()
     }
 }

@@ -23,7 +23,7 @@ use wherefore_pushdown::{Limits, Semiring, StopReason};
 use wherefore_smt::{Budget, Reason};
 
 use super::beyond::beyond;
-use super::blocks::{Blocks, NodeId};
+use super::blocks::{Blocks, Frames, NodeId};
 use super::certificate::{Checked, Separation};
 use super::conditions::Alternatives;
 use super::layers::{Element, Graph, Layers};
@@ -480,7 +480,8 @@ impl Projection<'_> {
         let mut stores: BTreeMap<Node, Vec<Vec<String>>> = BTreeMap::new();
         for element in last.inside.iter().take_while(|_| budget.look().is_ok()) {
             let mut add = |machine: &mut Machine<'_>, place, found| {
-                let words = conditions::in_source_words(&mut machine.terms, found, budget);
+                let vocabulary = blocks.vocabulary(machine, place, Frames::All);
+                let words = conditions::in_source_words(&mut machine.terms, found, &vocabulary, budget);
                 stores.entry(machine.flat.node(place)).or_default().extend(words);
             };
             match *element {

@@ -6,7 +6,7 @@ use super::table::{Table, ms};
 use super::{Extent, measure};
 
 /// The generator of the tests.
-#[path = "../../../program/tests/path_slice/long.rs"]
+#[path = "../../../program/tests/main/path_slice/long.rs"]
 mod long;
 
 use long::{Tie, long_path};

@@ -33,8 +33,7 @@ use super::before::Spurious;
 use super::blocks::{Block, conjuncts};
 use super::choice::{Judgement, judge};
 use super::path::atoms;
-use super::words::in_words;
-use super::{Answer, Cycle, Outcome, stop};
+use super::{Answer, Cycle, NOT_WRITTEN, Outcome, stop};
 use crate::encoding::stacks_with;
 use crate::prover::Prover;
 use crate::symbolic::{Flat, Machine, run};
@@ -368,17 +367,22 @@ impl<'a> Refinement<'a> {
 
     fn answer(&self, outcome: Outcome) -> Answer {
         let most = self.predicates.at.iter().map(Vec::len).max().unwrap_or(0);
-        let terms = &self.machine.terms;
+        let (terms, program) = (&self.machine.terms, self.machine.flat.program);
         let mut tracked = Vec::new();
         for (point, list) in self.predicates.at.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
             if let Some(node) = self.graph.node(point) {
-                tracked.push((node, list.iter().map(|(formula, _)| in_words(terms, *formula)).collect()));
+                let words = self.graph.names.vocabulary(program, node.procedure);
+                let word =
+                    |formula: Term| words.write(terms, formula).unwrap_or_else(|| NOT_WRITTEN.to_owned());
+                tracked.push((node, list.iter().map(|(formula, _)| word(*formula)).collect()));
             }
         }
-        let invariants = self.invariants.iter().enumerate();
-        let invariants = invariants
-            .filter_map(|(point, formula)| Some((self.graph.node(point)?, in_words(terms, *formula))))
-            .collect();
+        let reached = self.invariants.iter().enumerate().filter(|(_, formula)| **formula != Terms::FALSE);
+        let written = |(point, formula): (usize, &Term)| {
+            let node = self.graph.node(point)?;
+            Some((node, self.graph.names.vocabulary(program, node.procedure).write(terms, *formula)?))
+        };
+        let invariants = reached.filter_map(written).collect();
         let predicates = (self.predicates.total(), most);
         let unproved = self.unproved.clone();
         Answer { outcome, cycles: self.cycles, predicates, tracked, invariants, unproved }

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::{Operation, Procedure, ProcedureId, Program, Target, Var};
 use wherefore_smt::{Sort, Term, Terms};
 
+use crate::source_text::Vocabulary;
 use crate::symbolic::{Machine, Store};
 
 /// A variable of a store: its number in the flat program, and its names.
@@ -90,6 +91,24 @@ impl Names {
     /// What a procedure can see: globals, and its own variables.
     pub fn visible(&self, procedure: ProcedureId) -> impl Iterator<Item = Named> + '_ {
         self.globals.iter().chain(&self.locals[&procedure]).copied()
+    }
+
+    /// The names of what formulas of a procedure speak of: its store, its store at entry, its results, and the
+    /// store of its caller.
+    pub fn vocabulary(&self, program: &Program, procedure: ProcedureId) -> Vocabulary {
+        let mut words = Vocabulary::default();
+        let body = program.procedure(procedure);
+        let hides = |name: &str| body.variables.iter().any(|variable| variable.name == name);
+        let globals = self.globals.iter().zip(&program.globals).filter(|(_, global)| !hides(&global.name));
+        for (named, variable) in globals.chain(self.locals[&procedure].iter().zip(&body.variables)) {
+            words.add(named.old, format!("old({})", variable.name), variable);
+            words.add(named.now, variable.name.clone(), variable);
+        }
+        for (i, result) in self.results[&procedure].iter().enumerate() {
+            let text = if i == 0 { "\\result".to_owned() } else { format!("\\result_{i}") };
+            words.add_value(*result, text);
+        }
+        words
     }
 
     /// What a procedure can see now as what it could see at its entry.

@@ -1,0 +1,3 @@
+//! Random C programs.
+
+pub mod random;

@@ -1,0 +1,15 @@
+//! Claims about the engines as a whole. One binary: what they have in common is compiled and linked once.
+
+mod c_cases;
+mod c_projection;
+mod c_refinement;
+mod c_support;
+mod case_facts;
+mod case_facts_support;
+mod cases;
+mod interpolants;
+mod memory;
+mod random_programs;
+mod recursion;
+mod refinement;
+mod unrolled_proofs;

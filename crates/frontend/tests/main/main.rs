@@ -1,0 +1,14 @@
+//! Claims about the front ends as a whole. One binary: what they have in common is compiled and linked once.
+
+mod c_bench;
+mod c_front;
+mod c_judged;
+mod c_order;
+mod c_support;
+mod c_values;
+mod load;
+mod path_slice;
+mod pds_fuzz;
+mod pds_instances;
+mod program_cases;
+mod program_fuzz;

@@ -1,0 +1,10 @@
+//! Claims about the command line as a whole. One binary: what they have in common is compiled and linked once. `tests/limits.rs` is one of its own, for it looks at the clock.
+
+mod c;
+mod explain;
+mod pds;
+mod program;
+mod proofs;
+mod property;
+mod replay;
+mod task;

@@ -1,0 +1,329 @@
+//! Failing runs of C programs are run by the compiled program; proofs that rest on doubts are none.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+/// Writes the files into a folder of their own.
+fn folder(name: &str, files: &[(&str, &str)]) -> (PathBuf, Vec<String>) {
+    let folder = std::env::temp_dir().join(format!("wherefore-cli-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |(file, text): &(&str, &str)| {
+        let path = folder.join(file);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let paths = files.iter().map(write).collect();
+    (folder, paths)
+}
+
+fn check(name: &str, files: &[(&str, &str)], options: &[&str]) -> Value {
+    let (folder, paths) = folder(name, files);
+    let output = Command::new(env!("CARGO_BIN_EXE_wherefore"))
+        .arg("check")
+        .args(&paths)
+        .args(["--json", "--timeout", "60"])
+        .args(options)
+        .output()
+        .expect("the program starts");
+    let _ = std::fs::remove_dir_all(folder);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no answer: {errors}"))
+}
+
+fn one(name: &str, text: &str, options: &[&str]) -> Value {
+    check(name, &[("t.c", text)], options)
+}
+
+#[track_caller]
+fn confirmed(answer: &Value) {
+    assert_eq!((&answer["verdict"], &answer["replay"]["outcome"]), (&json!("unsafe"), &json!("confirmed")));
+}
+
+#[track_caller]
+fn unknown(answer: &Value, reason: &str) {
+    assert_eq!(answer["verdict"], "unknown", "{answer}");
+    let given = answer["reason"].as_str().unwrap_or_default();
+    assert!(given.contains(reason), "{given}");
+}
+
+const INPUTS: &str = "
+extern void __VERIFIER_error(void);
+extern void __VERIFIER_assume(int);
+extern int __VERIFIER_nondet_int(void);
+extern unsigned char __VERIFIER_nondet_uchar(void);
+extern short __VERIFIER_nondet_short(void);
+extern unsigned long __VERIFIER_nondet_ulong(void);
+extern _Bool __VERIFIER_nondet_bool(void);
+int somewhere(void);
+int main(void) {
+  int sum = 0;
+  __VERIFIER_nondet_int();
+  for (int i = 0; i < 3; i++) sum += __VERIFIER_nondet_int();
+  unsigned char c = __VERIFIER_nondet_uchar();
+  short s = __VERIFIER_nondet_short();
+  unsigned long l = __VERIFIER_nondet_ulong();
+  _Bool b = __VERIFIER_nondet_bool();
+  __VERIFIER_assume(c > 200);
+  if (sum == 77 && s == -12345 && l == 0xfedcba98u && b && somewhere() == 5 && c == 201) __VERIFIER_error();
+  return 0;
+}";
+
+#[test]
+fn inputs_of_several_types_are_fed_in_order() {
+    confirmed(&one("types", INPUTS, &[]));
+    confirmed(&one("types32", INPUTS, &["--data-model", "ilp32"]));
+}
+
+#[test]
+fn the_harness_can_be_kept_and_says_how_to_compile_it() {
+    let kept = std::env::temp_dir().join(format!("wherefore-kept-{}.c", std::process::id()));
+    confirmed(&one("kept", INPUTS, &["--harness", &kept.display().to_string()]));
+    let text = std::fs::read_to_string(&kept).unwrap();
+    let _ = std::fs::remove_file(&kept);
+    assert!(text.contains("harness.c -lm -o run && ./run"), "{text}");
+    assert!(text.contains("__VERIFIER_nondet_short()"), "{text}");
+    let answer = one("unkept", INPUTS, &["--no-replay"]);
+    assert_eq!((&answer["verdict"], &answer["replay"]), (&json!("unsafe"), &Value::Null));
+}
+
+#[test]
+fn errors_with_a_body_labels_and_assertions_leave_a_mark() {
+    let head = "extern int __VERIFIER_nondet_int(void);\n";
+    let with = |rest: &str| format!("{head}{rest}");
+    let body = with(
+        "void reach_error(void) {}\nint main(void) { if (__VERIFIER_nondet_int() == 9) reach_error(); return 0; }",
+    );
+    confirmed(&one("body", &body, &[]));
+    let hidden = with(
+        "static void reach_error(void) {}\nint main(void) { if (__VERIFIER_nondet_int() == 9) reach_error(); return 0; }",
+    );
+    confirmed(&one("static", &hidden, &["--error-function", "reach_error"]));
+    let label = with(
+        "int main(void) { int x = __VERIFIER_nondet_int(); if (x < -3) goto ERROR; return 0; ERROR: ; int y = 1; return y; }",
+    );
+    confirmed(&one("label", &label, &["--error-label", "ERROR"]));
+    confirmed(&one("label-named", &label, &["--label", "ERROR"]));
+    confirmed(&one("label32", &label, &["--error-label", "ERROR", "--data-model", "ilp32"]));
+    let other = with("int main(void) { if (__VERIFIER_nondet_int() == 3) { WRONG: return 1; } return 0; }");
+    confirmed(&one("other", &other, &["--error-label", "WRONG"]));
+    let assertion = format!(
+        "#include <assert.h>\n{head}int main(void) {{ assert(__VERIFIER_nondet_int() != 4); return 0; }}"
+    );
+    confirmed(&one("assert", &assertion, &[]));
+    confirmed(&one("assert32", &assertion, &["--assertions", "--data-model", "ilp32"]));
+}
+
+#[test]
+fn programs_of_two_files_and_other_entries_are_replayed() {
+    let first = "int twice(int); int __VERIFIER_nondet_int(void); void reach_error(void);
+int main(void) { if (twice(__VERIFIER_nondet_int()) == 84) reach_error(); return 0; }";
+    let second = "int twice(int x) { return 2 * x; }";
+    confirmed(&check("two", &[("a.c", first), ("b.c", second)], &[]));
+    let entry = "void reach_error(void); int main(void) { return 0; } static void other(int x) { if (x == 1234) reach_error(); }
+void use(void) { other(1); }";
+    confirmed(&one("entry", entry, &["--entry", "other"]));
+}
+
+#[test]
+fn memory_of_32_bits_is_laid_out_as_compiled() {
+    let text = "void reach_error(void); void *malloc(unsigned long); int __VERIFIER_nondet_int(void);
+struct node { struct node *next; long value; };
+int main(void) {
+  struct node *a = malloc(sizeof(struct node)), *b = malloc(sizeof *b);
+  a->next = b; b->next = 0; b->value = __VERIFIER_nondet_int();
+  long long wide = a->next->value; wide = wide * 1000003 / 7;
+  if (sizeof(struct node) == 8 && wide % 1000 == 142) reach_error();
+  return 0;
+}";
+    confirmed(&one("memory", text, &["--data-model", "ilp32"]));
+}
+
+/// Whether a program without a C library can be compiled for 32 bits here.
+fn compiles_for_32_bits() -> bool {
+    let (folder, paths) = folder("m32", &[("m32.c", "int f(int x) { return x; }")]);
+    let object = folder.join("m32.o");
+    let status = Command::new("cc").args(["-m32", "-c", "-o"]).arg(&object).args(&paths).output();
+    let _ = std::fs::remove_dir_all(folder);
+    status.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+#[ignore = "needs a compiler for 32 bits"]
+fn wide_integers_that_are_only_declared_do_not_stop_a_replay_for_32_bits() {
+    assert!(compiles_for_32_bits(), "this test needs a compiler for 32 bits");
+    let with = |declared: &str, done: &str| {
+        format!(
+            "{declared} void reach_error(void); int __VERIFIER_nondet_int(void);
+int main(void) {{ int x = __VERIFIER_nondet_int(); {done} if (x == 41 && sizeof(long) == 4) reach_error(); return 0; }}"
+        )
+    };
+    let unused = "extern unsigned __int128 wide(__int128 a, int b); extern signed __int128 other(void); typedef __int128 large;";
+    let answer = one("unused128", &with(unused, ""), &["--data-model", "ilp32"]);
+    confirmed(&answer);
+    assert_eq!(answer["replay"]["why"], Value::Null, "{answer}");
+    // Whoever computes with them still needs 64 bits, where `long` has another size.
+    let used = [
+        ("call128", with("extern __int128 wide(void);", "wide();")),
+        ("object128", with("__int128 y, z;", "y = y + z;")),
+        ("typedef128", with("typedef __int128 large;", "large y, z; y = y + z;")),
+        ("cast128", with("long a[8];", "*(__int128 *)a;")),
+    ];
+    for (name, text) in used {
+        let answer = one(name, &text, &["--data-model", "ilp32"]);
+        let why = answer["replay"]["why"].as_str().unwrap_or_default();
+        assert!(why.contains("it can only be compiled for 64 bits"), "{name}: {answer}");
+    }
+}
+
+/// A value that C leaves open is open in the compiled program too; one that is approximated is not.
+#[test]
+fn a_run_that_depends_on_what_cannot_be_fed_counts_unless_the_value_is_approximated() {
+    let with = |body: &str| {
+        format!("void reach_error(void); void fill(int *); int main(void) {{ {body} return 0; }}")
+    };
+    for (name, body) in [
+        ("chance", "int x; if (x == 12345) reach_error();"),
+        ("written", "int x = 0; fill(&x); if (x == 5) reach_error();"),
+    ] {
+        let answer = one(name, &with(body), &[]);
+        assert_eq!(
+            (&answer["verdict"], &answer["replay"]["outcome"]),
+            (&json!("unsafe"), &json!("not-replayed"))
+        );
+        let why = answer["replay"]["why"].as_str().unwrap();
+        assert!(why.contains("the run depends on a value that no input gives"), "{why}");
+    }
+    let assembly = "int a; __asm__(\"\" : \"=r\"(a) : \"0\"(0)); if (a) reach_error();";
+    let answer = one("assembly", &with(assembly), &[]);
+    assert_eq!(answer["replay"]["outcome"], "not-confirmed", "{answer}");
+    let why = answer["replay"]["why"].as_str().unwrap();
+    assert!(
+        why.contains("it leaves with exit code 0; the run depends on a value that no input gives"),
+        "{why}"
+    );
+    assert!(why.contains("t.c:1"), "{why}");
+    unknown(&answer, why);
+}
+
+#[test]
+fn functions_of_the_c_library_are_the_real_ones() {
+    let with = |head: &str, condition: &str| {
+        format!(
+            "{head}\nvoid reach_error(void); int main(void) {{ if ({condition}) reach_error(); return 0; }}"
+        )
+    };
+    for (name, head, condition) in [
+        ("atoi", "int atoi(const char *);", "atoi(\"42\") != 42"),
+        ("printf", "int printf(const char *, ...);", "printf(\"ab\") != 2"),
+        ("strtol", "long strtol(const char *, char **, int);", "strtol(\"7\", 0, 10) != 7"),
+        ("isprint", "int isprint(int);", "!isprint('a')"),
+    ] {
+        let answer = one(name, &with(head, condition), &[]);
+        unknown(&answer, "no model says what is returned by");
+        assert_eq!(answer["replay"]["outcome"], "not-confirmed", "{name}: {answer}");
+    }
+    // The program really fails: what the library returns is what the run needs.
+    confirmed(&one("atoi-fails", &with("int atoi(const char *);", "atoi(\"42\") == 42"), &[]));
+    // Inputs are inputs, whoever defines them.
+    confirmed(&one("rand", &with("int rand(void);", "rand() == 1234567"), &[]));
+    confirmed(&one(
+        "getchar",
+        &with("int getchar(void); int puts(const char *);", "puts(\"x\"), getchar() == 'q'"),
+        &[],
+    ));
+    let both = with("int atoi(const char *); int rand(void);", "rand() == 12 && atoi(\"3\") == 4");
+    unknown(&one("both", &both, &[]), "`atoi`");
+    // For 32 bits too, with a library or without one.
+    unknown(
+        &one("atoi32", &with("int atoi(const char *);", "atoi(\"42\") != 42"), &["--data-model", "ilp32"]),
+        "",
+    );
+    let prints = with("int printf(const char *, ...); int rand(void);", "printf(\"x\"), rand() == 12");
+    confirmed(&one("prints32", &prints, &["--data-model", "ilp32"]));
+}
+
+#[test]
+fn a_run_that_the_compiled_program_contradicts_is_not_unsafe() {
+    // The addresses of our objects are not those of the compiled program.
+    let text = "void reach_error(void); int x; int main(void) { if ((unsigned long)&x == 0x400000) reach_error(); return 0; }";
+    let answer = one("contradicted", text, &[]);
+    assert_eq!(answer["replay"]["outcome"], "not-confirmed");
+    unknown(&answer, "the compiled program does not fail with its inputs");
+    assert_eq!(answer["trace"], Value::Null);
+}
+
+#[test]
+fn no_proof_rests_on_the_number_that_an_address_is() {
+    let with = |condition: &str| {
+        format!(
+            "void reach_error(void); int x, y; int main(void) {{ int *p = &x; if ({condition}) reach_error(); return 0; }}"
+        )
+    };
+    unknown(&one("number", &with("(unsigned long)p == 5"), &[]), "the number that an address is");
+    unknown(&one("compared", &with("p == (int *)5"), &[]), "is a given number");
+    for (name, condition) in [
+        ("null", "p == 0"),
+        ("back", "(int *)(unsigned long)p != p"),
+        ("other", "p == &y"),
+        ("truth", "!(unsigned long)p"),
+        ("zero", "(unsigned long)p == 0"),
+    ] {
+        assert_eq!(one(name, &with(condition), &[])["verdict"], "safe", "{condition}");
+    }
+}
+
+#[test]
+fn integers_that_only_hold_addresses_are_followed() {
+    let with = |condition: &str| {
+        format!("void reach_error(void); int x, y; int main(void) {{ unsigned long p = (unsigned long)&x, q, n = 5;
+q = (unsigned long)&y; if ({condition}) reach_error(); return 0; }}")
+    };
+    assert_eq!(one("holders", &with("p == q || p == 0 || q == (unsigned long)&x"), &[])["verdict"], "safe");
+    for (name, condition) in [("leak", "p % 4 == 3"), ("mixed", "p == n"), ("cut", "(char)p == 1")] {
+        unknown(&one(name, &with(condition), &[]), "the number that an address is");
+    }
+}
+
+#[test]
+fn no_proof_rests_on_where_pointers_from_outside_point() {
+    let with = |get: &str| {
+        format!("void reach_error(void); void keep(int *); int *get(void); void *__VERIFIER_nondet_pointer(void); int x;
+int main(void) {{ {get} x = 1; *p = 2; if (x != 1) reach_error(); return 0; }}")
+    };
+    unknown(&one("kept-pointer", &with("int *q = &x; keep(q); int *p = get();"), &[]), "comes from outside");
+    unknown(
+        &one("any-pointer", &with("int *q = &x; *q = 0; int *p = __VERIFIER_nondet_pointer();"), &[]),
+        "comes from outside",
+    );
+    assert_eq!(one("no-escape", &with("int *q = &x; *q = 0; int *p = get();"), &[])["verdict"], "safe");
+}
+
+#[test]
+fn no_proof_rests_on_functions_that_are_called_back() {
+    let text = "int atexit(void (*)(void)); void reach_error(void); void last(void) { reach_error(); }
+int main(void) { atexit(last); return 0; }";
+    unknown(&one("atexit", text, &[]), "`atexit` calls no function of the program");
+}
+
+#[test]
+fn a_proof_does_not_hold_where_an_index_can_be_outside() {
+    let with = |bound: &str| {
+        format!(
+            "void reach_error(void); int __VERIFIER_nondet_int(void);
+int main(void) {{
+  int a[4] = {{0}}; int i = __VERIFIER_nondet_int();
+  if (i >= 0 && i < {bound}) {{
+    a[i] = 1;
+    if (i >= 4) reach_error();
+  }}
+  return 0;
+}}"
+        )
+    };
+    let answer = one("outside", &with("5"), &[]);
+    unknown(&answer, "an index can be outside of its array at ");
+    assert!(answer["reason"].as_str().unwrap().contains("t.c:5"), "{answer}");
+    assert_eq!(one("inside", &with("4"), &[])["verdict"], "safe");
+}
