@@ -103,12 +103,12 @@ impl Classes {
             classes.facts(class).exposed |= !tree.object(*id).name.starts_with("string.");
         }
         for parameter in &tree.function(entry).parameters {
-            classes.from_outside(*parameter);
+            classes.comes_from_outside(*parameter);
         }
         for (i, object) in tree.objects.iter().enumerate() {
             if object.lifetime == Lifetime::Static && !object.defined {
                 let id = ObjectId(i as u32);
-                classes.from_outside(id);
+                classes.comes_from_outside(id);
                 if let Some(class) = classes.objects.get(&id).copied() {
                     classes.facts(class).foreign = true;
                 }
@@ -120,7 +120,7 @@ impl Classes {
     }
 
     /// An object gets its value from outside: a pointer in it points to memory that is not ours.
-    fn from_outside(&mut self, id: ObjectId) {
+    fn comes_from_outside(&mut self, id: ObjectId) {
         if let Some(class) = self.objects.get(&id) {
             let to = self.contents(*class);
             self.facts(to).foreign = true;
