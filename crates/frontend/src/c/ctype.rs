@@ -170,6 +170,9 @@ pub(crate) struct BitField {
     pub(crate) width: u32,
 }
 
+/// The name of structures that have none.
+pub(crate) const UNNAMED: &str = "<unnamed>";
+
 /// A structure or a union.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
@@ -307,6 +310,17 @@ impl Types {
         record.align = whole;
         record.size = size.next_multiple_of(whole);
         record.complete = true;
+    }
+
+    /// Gives a structure without a name another alignment, if that changes nothing else; whether it did.
+    pub(crate) fn realign_unnamed(&mut self, ty: &CType, align: u64) -> bool {
+        let CType::Record(id) = ty else { return false };
+        let record = &mut self.records[*id as usize];
+        let fits = record.complete && record.name == UNNAMED && record.size % align == 0;
+        if fits {
+            record.align = align;
+        }
+        fits
     }
 
     /// The way to a member: through unnamed structures and unions if need be.

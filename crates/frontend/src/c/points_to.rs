@@ -80,6 +80,14 @@ impl Classes {
         let mut classes = Classes::default();
         for id in &usage.functions {
             if let Some(body) = &tree.function(*id).body {
+                // Parameters in memory are stored there, whether they are read or not.
+                for parameter in &tree.function(*id).parameters {
+                    let ty = &tree.object(*parameter).ty;
+                    if usage.exposed.contains(parameter) || tree.types.has_union(ty) {
+                        let class = classes.object(*parameter);
+                        classes.touch(tree, (class, 0), ty);
+                    }
+                }
                 let result = classes.result(*id);
                 classes.statements(tree, body, result);
             }
@@ -95,11 +103,15 @@ impl Classes {
             classes.facts(class).exposed |= !tree.object(*id).name.starts_with("string.");
         }
         for parameter in &tree.function(entry).parameters {
-            classes.from_outside(*parameter);
+            classes.comes_from_outside(*parameter);
         }
         for (i, object) in tree.objects.iter().enumerate() {
             if object.lifetime == Lifetime::Static && !object.defined {
-                classes.from_outside(ObjectId(i as u32));
+                let id = ObjectId(i as u32);
+                classes.comes_from_outside(id);
+                if let Some(class) = classes.objects.get(&id).copied() {
+                    classes.facts(class).foreign = true;
+                }
             }
         }
         classes.spread_foreign();
@@ -108,7 +120,7 @@ impl Classes {
     }
 
     /// An object gets its value from outside: a pointer in it points to memory that is not ours.
-    fn from_outside(&mut self, id: ObjectId) {
+    fn comes_from_outside(&mut self, id: ObjectId) {
         if let Some(class) = self.objects.get(&id) {
             let to = self.contents(*class);
             self.facts(to).foreign = true;
@@ -230,6 +242,13 @@ impl Classes {
             at = self.pointee[next as usize];
         }
         found
+    }
+
+    /// The classes that functions without a body were given pointers into, and what these reach.
+    pub(crate) fn handed_out(&mut self) -> BTreeSet<Class> {
+        let escaped: Vec<Class> =
+            (0..self.complete).filter(|class| self.facts[*class as usize].escaped).collect();
+        escaped.into_iter().flat_map(|class| self.reached(class)).collect()
     }
 
     /// Whether objects of the program whose address is taken, or fresh memory, are in a class.
@@ -563,7 +582,9 @@ impl Classes {
                     self.facts(class).heap = true;
                     return class;
                 }
-                let mut class = self.fresh();
+                // The same wherever the call is looked at again.
+                let fresh = self.fresh();
+                let mut class = *self.allocations.entry(term.span).or_insert(fresh);
                 if term.ty.is_pointer() || matches!(term.ty, CType::Record(_)) {
                     let input = models::meaning(name) == Some(models::Meaning::Input);
                     self.facts(class).outside = Some(if input { Origin::Input } else { Origin::Function });

@@ -7,6 +7,9 @@ pub(crate) struct Rewritten {
     pub(crate) added: Vec<(usize, usize)>,
 }
 
+/// The name that is put between `?` and `:` where a program leaves it out.
+pub(crate) const LEFT_OUT: &str = "__builtin_own_left_out ";
+
 /// Blanks out what has no meaning here and is not understood by the parser: `__extension__`, `__thread`, attributes behind
 /// labels and on statements, and directives that the preprocessor left in place. A declaration behind a label gets an
 /// empty statement in between. A function that is declared without a type gets `int`. Integers of 128 bits become
@@ -20,6 +23,8 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     let (mut questions, mut depth) = (0_usize, 0_usize);
     // Whether the last brace at the outermost level closed the body of a function.
     let (mut body, mut at_top) = (true, true);
+    // For each open parenthesis, whether a compound literal may start there; and whether the last one closed was such a one.
+    let (mut heads, mut is_literal_head): (Vec<bool>, bool) = (Vec::new(), false);
     while let Some((start, token)) = tokens.next() {
         let top = depth == 0;
         match token {
@@ -72,13 +77,50 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                     }
                 }
             }
-            "?" => questions += 1,
+            "?" => {
+                questions += 1;
+                let next = (Tokens { text, at: tokens.at }).next();
+                if let Some((at, ":")) = next {
+                    insertions.push((at, LEFT_OUT));
+                }
+            }
+            "__auto_type" => {
+                // The type is that of the initial value.
+                if let Some((from, to)) = (Tokens { text, at: tokens.at }).initial_value() {
+                    blank(&mut out, start, start + token.len());
+                    insertions.push((start, "__typeof("));
+                    insertions.push((start, &text[from..to]));
+                    insertions.push((start, ") "));
+                }
+            }
             ":" if questions > 0 => {
                 questions -= 1;
                 (earlier, before, previous) = (before, previous, "?:");
                 continue;
             }
             ";" => questions = 0,
+            "(" if top && is_named_in_parentheses(text, tokens.at, previous) => {
+                // `T (f)(T x)`: the parser takes `T` for the name.
+                let mut rest = Tokens { text, at: tokens.at };
+                if let (Some(_), Some((close, _))) = (rest.next(), rest.next()) {
+                    blank(&mut out, start, start + 1);
+                    blank(&mut out, close, close + 1);
+                    tokens.at = start + 1;
+                    let name = tokens.next().map_or(previous, |(_, name)| name);
+                    tokens.at = close + 1;
+                    (earlier, before, previous) = (before, previous, name);
+                    continue;
+                }
+            }
+            "{" if previous == ")" && !top && is_literal_head => {
+                // GNU: `(T){}`
+                if let Some((at, "}")) = (Tokens { text, at: tokens.at }).next() {
+                    insertions.push((at, "0"));
+                }
+                questions = 0;
+                depth += 1;
+                heads.push(false);
+            }
             "{" | "(" => {
                 if top && token == "{" {
                     body = matches!(previous, ")" | ";");
@@ -93,11 +135,20 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 }
                 questions = if token == "{" { 0 } else { questions };
                 depth += 1;
+                heads.push(token == "(" && starts_literal(previous));
             }
             "}" | ")" => {
                 depth = depth.saturating_sub(1);
+                is_literal_head = heads.pop().unwrap_or(false);
                 questions = if token == "}" { 0 } else { questions };
                 at_top = token == "}" && depth == 0;
+            }
+            _ if token.starts_with(['"', '\'']) && token.contains("\\e") => {
+                // GNU: `\e` is the character 033.
+                for at in escapes(token) {
+                    out[start + at] = b'0';
+                    insertions.push((start + at + 1, "33"));
+                }
             }
             _ if token.starts_with('#') => {
                 let end = text[start..].find('\n').map_or(text.len(), |i| start + i);
@@ -114,6 +165,53 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     }
     let blanked = String::from_utf8(out).unwrap_or_else(|_| text.to_owned());
     insert(&blanked, insertions)
+}
+
+/// The places of `e` behind a backslash.
+fn escapes(quoted: &str) -> Vec<usize> {
+    let (bytes, mut at, mut found) = (quoted.as_bytes(), 0, Vec::new());
+    while at + 1 < bytes.len() {
+        if bytes[at] == b'\\' {
+            if bytes[at + 1] == b'e' {
+                found.push(at + 1);
+            }
+            at += 1;
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Whether a parenthesis behind this token may start a compound literal.
+fn starts_literal(previous: &str) -> bool {
+    matches!(
+        previous,
+        "=" | "("
+            | ","
+            | "return"
+            | "&"
+            | "?"
+            | "?:"
+            | ":"
+            | "{"
+            | "+"
+            | "-"
+            | "*"
+            | "!"
+            | "|"
+            | "^"
+            | "["
+            | ";"
+    )
+}
+
+/// Whether a parenthesis holds just the name of a function: `T (f)(T x)`.
+fn is_named_in_parentheses(text: &str, at: usize, previous: &str) -> bool {
+    let mut rest = Tokens { text, at };
+    let name = rest.next().is_some_and(|(_, name)| is_plain_word(name));
+    let close = rest.next().is_some_and(|(_, token)| token == ")");
+    let open = rest.next().is_some_and(|(_, token)| token == "(");
+    name && close && open && (is_plain_word(previous) || previous == "*")
 }
 
 /// A text with words put in at places.
@@ -224,6 +322,23 @@ impl<'a> Tokens<'a> {
             }
         }
         self.at
+    }
+
+    /// Where the initial value of the one variable that is declared starts and ends.
+    fn initial_value(&mut self) -> Option<(usize, usize)> {
+        self.next()?;
+        self.next().filter(|(_, token)| *token == "=")?;
+        let (start, mut depth) = (self.at, 0_usize);
+        for (at, token) in self.by_ref() {
+            match token {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.checked_sub(1)?,
+                ";" if depth == 0 => return Some((start, at)),
+                "," if depth == 0 => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// The places of `(`, `,` and `)` around two arguments.

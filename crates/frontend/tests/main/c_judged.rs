@@ -256,6 +256,26 @@ classes! {
         when!("int f(void) __attribute__((weak)); int f(void) { return 3; }", "f && f() == 3"),
         when!("struct __attribute__((__unused__)) S { int a; } __attribute__((may_alias)) s;", "s.a = 3;", "s.a == 3"),
         when!("typedef int T __attribute__((mode(HI)));", "sizeof(T) == 2"),
+        when!("typedef struct { long a, b; } T __attribute__((aligned(16))); struct { char c; T t; } s;", "sizeof s == 32"),
+        "#include <pthread.h>\nint main(void) { reach_error(); return 0; }",
+    ];
+    extensions_of_gnu: [
+        when!("int a, n; int f(void) { n++; return 4; }", "int x = a ?: 7, y = f() ?: 8;", "x == 7 && y == 4 && n == 1"),
+        when!("int x = 3; int y = 0 ? : 5;", "x ?: 1;", "y == 5"), when!("char *p = 0;", "char *q = p ?: \"a\";", "q[0] == 'a'"),
+        when!("struct S { int a, b; };", "struct S s = {1, 2}; s = (struct S){};", "s.a == 0 && s.b == 0"),
+        when!("struct S { int a, b; }; int f(struct S *s) { return s->b; }", "", "f(&(struct S){}) == 0"),
+        "int f(void) {} int main(void) { int x = 0; if (x) {} while (x) {} for (; x;) {} switch (x) {} if (!x) reach_error(); return 0; }",
+        when!("typedef int T; T (f)(T x) { return x + 1; } T *(g)(T *x) { return x; }", "T x = 3;", "f(3) == 4 && *g(&x) == 3"),
+        when!("int (f)(int x) { return x + 1; } int (*fp)(int) = f;", "", "fp(3) == 4"),
+        when!("char c = '\\e'; char s[] = \"a\\e1\\\\e\";", "", "c == 27 && s[1] == 27 && s[2] == '1' && s[3] == '\\\\' && sizeof s == 6"),
+        when!("", "int x = 3; __auto_type y = x + 1LL; __auto_type p = &x; *p = 5;", "sizeof y == 8 && x == 5"),
+        when!("int f() { return 3; }", "", "f(1, 2) == 3"),
+        when!("", "_Generic(1, int: 2, default: 3) == 2"), when!("", "_Generic(1.0f, int: 2, float: 4, default: 3) == 4"),
+        when!("", "_Generic(\"a\", int: 2, default: 3) == 3"), when!("struct S { int a; } s;", "_Generic(&s, struct S *: 1, int *: 2) == 1"),
+        when!("union U { char a; int b; }; int f(union U u) { return 1; }", "union U u; u.b = 3;", "f(u)"),
+        when!("struct s1 { char x[4]; }; int g(char *p) { return p[0]; } int f(struct s1 a) { return g(a.x); }", "struct s1 a = {\"ab\"};", "f(a) == 'a'"),
+        "#include <errno.h>\nint main(void) { errno = 3; int x = errno; if (x == 3) reach_error(); return 0; }",
+        "#include <ctype.h>\nint main(void) { int x = isdigit('a'); reach_error(); return x; }",
     ];
 }
 

@@ -64,6 +64,9 @@ impl Lower<'_, '_> {
                 }
             }
         }
+        if known.is_none() {
+            self.doubt_kept(arguments, span);
+        }
         let what = if pointers {
             "returns anything and changes only what its arguments point to"
         } else {
@@ -71,6 +74,22 @@ impl Lower<'_, '_> {
         };
         self.cx.assume(format!("`{name}` has no body: it {what}"), Some(span));
         Ok(())
+    }
+
+    /// A function may have kept a pointer that it, or another one, was given in another call.
+    fn doubt_kept(&mut self, arguments: &[Term], span: Span) {
+        let tree = self.cx.tree;
+        let mut kept = self.cx.classes.handed_out();
+        for argument in arguments.iter().filter(|argument| argument.ty.is_pointer()) {
+            let class = self.cx.classes.value(tree, argument);
+            for class in self.cx.classes.reached(class) {
+                kept.remove(&class);
+            }
+        }
+        if kept.into_iter().any(|class| self.cx.classes.is_ours(class)) {
+            let text = "a function without a body changes nothing that it was given in another call";
+            self.cx.doubt(text, Some(span));
+        }
     }
 
     /// A function that gets a pointer to a function of the program may call it.

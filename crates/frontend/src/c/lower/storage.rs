@@ -36,6 +36,9 @@ pub(crate) struct Leaf {
     pub(crate) variable: Option<Var>,
 }
 
+/// The bytes that are set aside for an array whose length nobody tells.
+const UNKNOWN_LENGTH: u64 = 1 << 20;
+
 /// Objects with more cells than this live in memory.
 const MAX_CELLS: u64 = 1 << 16;
 
@@ -113,7 +116,12 @@ impl Context<'_> {
             let pointer = Type::Scalar(self.pointer());
             Storage::Memory(Base::Variable(body.variable(&format!("&{name}"), pointer, span)))
         } else {
-            let Some(size) = self.tree.types.size(&ty) else {
+            let size = self.tree.types.size(&ty).or_else(|| {
+                // Another file says how long it is: there is room for many elements.
+                let open = fixed && !object.defined && matches!(ty, CType::Array(_, Length::Unknown));
+                open.then_some(UNKNOWN_LENGTH)
+            });
+            let Some(size) = size else {
                 return Err(Problem::new(span, format!("the size of `{name}` is not known")));
             };
             let owner = object.owner.filter(|owner| !fixed && self.usage.recursive.contains(owner));

@@ -322,7 +322,7 @@ impl Sema<'_> {
 
 /// Whether types that are the same for us may be different ones in C: `long` and `long long`, `char` and `signed char`,
 /// enumerations and `unsigned`.
-fn is_ambiguous(ty: &CType) -> bool {
+pub(super) fn is_ambiguous(ty: &CType) -> bool {
     match ty {
         CType::Int { bits, signed } => *bits == 64 || (*bits == 8 && *signed) || (*bits == 32 && !*signed),
         CType::Float(size) => *size > 8,

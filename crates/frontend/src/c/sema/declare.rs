@@ -50,11 +50,16 @@ impl Sema<'_> {
         if specifiers.storage == Some(StorageClassSpecifier::Typedef) {
             let own = self.attributes(&syntax.node.declarator.node.extensions).align;
             self.refused.clear();
-            let changed = own.is_some_and(|align| align != self.tree.types.align(&ty));
+            let changed = own.filter(|align| *align != self.tree.types.align(&ty));
+            let changed = changed.filter(|align| !self.tree.types.realign_unnamed(&ty, *align));
             let problem = refused.into_iter().next().or_else(|| {
-                changed.then(|| Problem::unsupported(span, "a type with an alignment of its own is"))
+                changed.map(|_| Problem::unsupported(span, "a type with an alignment of its own is"))
             });
-            self.bind(&name, problem.map_or(Entity::Type(ty), Entity::Refused));
+            let entity = match problem {
+                Some(problem) => Entity::Refused(problem, ty),
+                None => Entity::Type(ty),
+            };
+            self.bind(&name, entity);
             return Ok(None);
         }
         if let CType::Function(signature) = ty {
@@ -310,7 +315,8 @@ impl Sema<'_> {
             objects.push(object);
         }
         let rest = match signature.rest {
-            Rest::Unspecified => Rest::Nothing,
+            // `f()` may be called with arguments, which nobody reads.
+            Rest::Unspecified if !parameters.is_empty() => Rest::Nothing,
             rest => rest,
         };
         let types = parameters.into_iter().map(|parameter| parameter.ty).collect();

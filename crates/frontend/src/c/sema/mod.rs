@@ -40,8 +40,8 @@ pub(super) enum Entity {
     Object(ObjectId),
     Function(FunctionId),
     Constant(u64, CType),
-    /// A type that cannot be used.
-    Refused(Problem),
+    /// A type that nothing can be declared with that is used.
+    Refused(Problem, CType),
 }
 
 /// Names that all units share.

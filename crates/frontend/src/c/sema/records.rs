@@ -5,7 +5,7 @@ use lang_c::span::Node;
 
 use super::specifiers::Attributes;
 use super::{Entity, Sema};
-use crate::c::ctype::{CType, Length, Member, Record};
+use crate::c::ctype::{CType, Length, Member, Record, UNNAMED};
 use crate::c::problem::Checked;
 
 impl Sema<'_> {
@@ -25,7 +25,7 @@ impl Sema<'_> {
             Some(id) => id,
             None => {
                 let id = self.tree.types.records.len() as u32;
-                let name = tag.clone().unwrap_or_else(|| "<unnamed>".to_owned());
+                let name = tag.clone().unwrap_or_else(|| UNNAMED.to_owned());
                 self.tree.types.records.push(Record { name, union, ..Record::default() });
                 if let Some(tag) = tag {
                     self.here().records.insert(tag, id);

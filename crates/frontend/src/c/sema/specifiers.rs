@@ -229,7 +229,11 @@ impl Sema<'_> {
             Some(TypeSpecifier::Enum(enumeration)) => self.enum_type(enumeration)?,
             Some(TypeSpecifier::TypedefName(name)) => match self.lookup(&name.node.name) {
                 Some(Entity::Type(ty)) => ty.clone(),
-                Some(Entity::Refused(problem)) => return Err(problem.clone()),
+                Some(Entity::Refused(problem, ty)) => {
+                    let (problem, ty) = (problem.clone(), ty.clone());
+                    self.refused.push(problem);
+                    ty
+                }
                 _ if name.node.name == "__builtin_va_list" => CType::Void.pointer_to(),
                 _ => return self.fail(name, format!("`{}` is not a type", name.node.name)),
             },

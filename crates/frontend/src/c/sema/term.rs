@@ -1,10 +1,12 @@
 //! Expressions.
 
 use lang_c::ast::{
-    CallExpression, Expression, MemberExpression, MemberOperator, OffsetMember, OffsetOfExpression,
+    CallExpression, Expression, GenericAssociation, GenericSelection, MemberExpression, MemberOperator,
+    OffsetMember, OffsetOfExpression,
 };
 use lang_c::span::Node;
 
+use super::builtins::is_ambiguous;
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
@@ -36,7 +38,7 @@ impl Sema<'_> {
             Expression::Identifier(name) => self.name(&name.node.name, node),
             Expression::Constant(constant) => self.literal(&constant.node, span),
             Expression::StringLiteral(parts) => self.string(&parts.node, span),
-            Expression::GenericSelection(_) => self.unsupported(node, "generic selections are"),
+            Expression::GenericSelection(selection) => self.generic(selection),
             Expression::Member(member) => self.member(member),
             Expression::Call(call) => self.call(call),
             Expression::CompoundLiteral(literal) => {
@@ -76,6 +78,19 @@ impl Sema<'_> {
                 }
                 Ok(Term { span, ..self.convert(value, &ty)? })
             }
+            Expression::Conditional(conditional) if is_left_out(&conditional.node.then_expression) => {
+                // GNU: the condition is also the value, but it is evaluated once.
+                let value = self.condition(&conditional.node.condition)?;
+                let (mut steps, value) = self.held(value);
+                let otherwise = self.value(&conditional.node.else_expression)?;
+                let result = self.conditional(value.clone(), value, otherwise, span)?;
+                if steps.is_empty() {
+                    return Ok(result);
+                }
+                let ty = result.ty.clone();
+                steps.push(result);
+                Ok(Term::new(TermKind::Comma(steps), ty, span))
+            }
             Expression::Conditional(conditional) => {
                 let condition = self.condition(&conditional.node.condition)?;
                 let then = self.value(&conditional.node.then_expression)?;
@@ -93,6 +108,31 @@ impl Sema<'_> {
             Expression::OffsetOf(offset) => self.offset_of(offset),
             Expression::VaArg(_) => self.unsupported(node, "variable arguments are"),
             Expression::Statement(statement) => self.statement_expression(statement, span),
+        }
+    }
+
+    /// `_Generic`: the expression of the first type that is that of the value.
+    fn generic(&mut self, syntax: &Node<GenericSelection>) -> Checked<Term> {
+        let wanted = self.value(&syntax.node.expression)?.ty;
+        let (mut found, mut default) = (Vec::new(), None);
+        for association in &syntax.node.associations {
+            match &association.node {
+                GenericAssociation::Default(expression) => default = Some(&**expression),
+                GenericAssociation::Type(of) => {
+                    if self.type_name(&of.node.type_name)? == wanted {
+                        found.push(&*of.node.expression);
+                    }
+                }
+            }
+        }
+        // Types that are the same for us may be two in C: then it is not clear which one is meant.
+        let clear = !is_ambiguous(&wanted) || wanted == CType::UNSIGNED;
+        match (found.as_slice(), default) {
+            ([only], None) => self.term(only),
+            ([only], Some(_)) if clear => self.term(only),
+            ([], Some(default)) => self.term(default),
+            ([], None) => self.fail(syntax, "no type of the selection fits"),
+            _ => self.unsupported(syntax, "a generic selection between types like these is"),
         }
     }
 
@@ -145,7 +185,7 @@ impl Sema<'_> {
                 (TermKind::Function(*id), CType::Function(self.tree.function(*id).signature.clone()))
             }
             Some(Entity::Constant(value, ty)) => (TermKind::Constant(*value), ty.clone()),
-            Some(Entity::Type(_) | Entity::Refused(_)) => {
+            Some(Entity::Type(_) | Entity::Refused(..)) => {
                 return self.fail(node, format!("`{name}` is a type"));
             }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
@@ -318,4 +358,9 @@ impl Sema<'_> {
         }
         Ok(converted)
     }
+}
+
+/// Whether the middle of `a ?: b` is left out: the rewriting has put a name there.
+fn is_left_out(middle: &Node<Expression>) -> bool {
+    matches!(&middle.node, Expression::Identifier(name) if name.node.name == crate::c::rewrite::LEFT_OUT.trim_end())
 }
