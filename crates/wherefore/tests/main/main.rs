@@ -1,6 +1,7 @@
 //! Claims about the command line as a whole. One binary: what they have in common is compiled and linked once. `tests/limits.rs` is one of its own, for it looks at the clock.
 
 mod c;
+mod c_verdicts;
 mod explain;
 mod pds;
 mod program;
