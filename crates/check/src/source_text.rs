@@ -111,6 +111,19 @@ fn signed(value: u64, width: u32) -> i64 {
     ((value << unused) as i64) >> unused
 }
 
+/// A constant that has the type of its width in C: a plain number above the largest `int` would be wider.
+fn constant(value: u64, width: u32, reading: Reading) -> String {
+    match (reading, width) {
+        (Reading::Signed, _) => match signed(value, width) {
+            least if width >= 32 && least == i64::MIN >> (64 - width) => format!("({} - 1)", least + 1),
+            value => value.to_string(),
+        },
+        (Reading::Unsigned, 64) if i64::try_from(value).is_err() => format!("{value}ull"),
+        (Reading::Unsigned, 32) if i32::try_from(value).is_err() => format!("{value}u"),
+        (Reading::Unsigned, _) => value.to_string(),
+    }
+}
+
 /// The type of C with this width and reading.
 fn type_name(width: u32, reading: Reading) -> Option<&'static str> {
     Some(match (width, reading) {
@@ -213,10 +226,7 @@ impl Writer<'_> {
     fn value_as(&self, term: Term, reading: Reading, around: u8) -> Option<String> {
         let width = self.terms.width(term);
         if let Some(value) = self.terms.constant(term) {
-            return Some(match reading {
-                Reading::Signed => signed(value, width).to_string(),
-                Reading::Unsigned => value.to_string(),
-            });
+            return Some(constant(value, width, reading));
         }
         let text = self.value(term)?;
         if text.reading == reading {
@@ -232,7 +242,8 @@ impl Writer<'_> {
         let width = self.terms.width(term);
         match self.terms.kind(term) {
             Kind::Constant(value) => {
-                Some(Text { text: value.to_string(), binding: binding::PRIMARY, reading: Reading::Unsigned })
+                let text = constant(*value, width, Reading::Unsigned);
+                Some(Text { text, binding: binding::PRIMARY, reading: Reading::Unsigned })
             }
             Kind::Variable(_) => {
                 let word = self.words.get(&term)?;
@@ -313,7 +324,7 @@ impl Writer<'_> {
         let right_reading = if is_shift { Reading::Unsigned } else { reading };
         let difference = match (op, self.terms.kind(b), self.terms.constant(b)) {
             (Op::Add, Kind::Neg(inner), _) => Some(self.value_as(*inner, reading, own + 1)?),
-            (Op::Add, _, Some(value)) if signed(value, width) < 0 => {
+            (Op::Add, _, Some(value)) if signed(value, width) < 0 && value << (64 - width) != 1 << 63 => {
                 Some(signed(value, width).unsigned_abs().to_string())
             }
             _ => None,
@@ -454,7 +465,7 @@ mod tests {
             state
         };
         let mut text = String::from("#include <stdio.h>\n#include <stdbool.h>\nint main(void) {\n");
-        let mut expected = String::new();
+        let (mut expected, mut shown) = (String::new(), Vec::new());
         let mut written = 0;
         for i in 0..300 {
             let width = [8, 32, 64][i % 3];
@@ -479,6 +490,7 @@ mod tests {
                     text,
                     "{{ int n = (int){n}u; unsigned u = {u}u; signed char c = (signed char){c}; unsigned long long w = {w}ull; printf(\"%d\", ({expression}) ? 1 : 0); }}"
                 );
+                shown.push(format!("{expression} with n={n} u={u} c={c} w={w}"));
                 let value = t.substitute(formula, &assigned);
                 expected.push(if value == Terms::TRUE { '1' } else { '0' });
                 assert!(value == Terms::TRUE || value == Terms::FALSE, "constants are folded");
@@ -496,6 +508,10 @@ mod tests {
         assert!(compiled.unwrap().success());
         let output = std::process::Command::new(folder.join("t")).output().unwrap();
         let _ = std::fs::remove_dir_all(&folder);
-        assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+        let found = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(found.len(), expected.len());
+        for ((found, expected), case) in found.chars().zip(expected.chars()).zip(&shown) {
+            assert_eq!(found, expected, "{case}");
+        }
     }
 }

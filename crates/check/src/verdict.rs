@@ -203,8 +203,7 @@ pub enum Why {
     },
     /// A failing run was found, but the compiled program does not fail.
     NotConfirmed(String),
-    /// A failing run was found, but it could not be replayed, and the value of an expression in it
-    /// is left open.
+    /// A failing run was found that was not confirmed, and it depends on a value that is approximated.
     ValueLeftOpen {
         /// The expression.
         at: Span,
@@ -243,7 +242,7 @@ impl Why {
                 "a failing run was found, but the compiled program does not fail with its inputs: {why}"
             ),
             Self::ValueLeftOpen { at, why } => format!(
-                "a failing run was found, but it could not be replayed ({why}), and a value is left open at {}",
+                "a failing run was found, but it was not confirmed ({why}), and it depends on an approximated value at {}",
                 place(at)
             ),
         }

@@ -48,8 +48,6 @@ pub(crate) struct Case<'a> {
     pub errors: Errors,
     /// Objects that are declared but not defined.
     pub undefined: &'a [String],
-    /// Steps that give a value at random that has one in the compiled program.
-    pub approximations: &'a [EdgeRef],
 }
 
 /// A step that brings a value from outside.
@@ -131,9 +129,8 @@ pub fn replay(task: &Task, recipe: &Recipe, run: &FailingRun, site: &ErrorSite, 
         entry: &recipe.entry,
         errors: errors_at(&task.program, &recipe.errors, site),
         undefined: &recipe.undefined,
-        approximations: &task.approximations,
     };
-    replay_case(&case, time)
+    replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), time)
 }
 
 impl Feed {
@@ -165,11 +162,11 @@ fn errors_at(program: &Program, errors: &Errors, site: &ErrorSite) -> Errors {
     here
 }
 
-fn replay_case(case: &Case<'_>, time: Duration) -> Replayed {
+fn replay_case(case: &Case<'_>, is_approximated: bool, time: Duration) -> Replayed {
     let feeding = Feeding::new(case);
     let (harness, outcome) = build::run(case, &feeding, time);
     let outcome = match outcome {
-        Replay::NotConfirmed { why } => match (approximated(case), uncontrolled(case, &feeding)) {
+        Replay::NotConfirmed { why } => match (is_approximated, uncontrolled(case, &feeding)) {
             // The run needs a value that the compiled program was free not to have.
             (false, Some(reason)) => Replay::NotReplayed { why: format!("{reason}; compiled, {why}") },
             (true, Some(reason)) => Replay::NotConfirmed { why: format!("{why}; {reason}") },
@@ -180,10 +177,12 @@ fn replay_case(case: &Case<'_>, time: Duration) -> Replayed {
     Replayed { harness, outcome }
 }
 
-/// Whether the run depends on a value that is approximated: the compiled program computes it.
-fn approximated(case: &Case<'_>) -> bool {
-    let given = |_, edge: EdgeRef| !case.approximations.contains(&edge);
-    Interpreter::new(case.program).rests_on_chance(case.trace, Unset::Determined, given).is_some()
+/// The first step of a run that depends on a value that is approximated, though the compiled program computes it:
+/// what inline assembly or a function of the C library gives, or an expression whose value is left open.
+pub fn rests_on_approximation(task: &Task, trace: &Trace) -> Option<EdgeRef> {
+    let given = |_, edge: EdgeRef| !task.approximations.contains(&edge);
+    let step = Interpreter::new(&task.program).rests_on_chance(trace, Unset::Determined, given)?;
+    Some(trace.steps[step].edge)
 }
 
 /// What the run depends on and the harness does not control.

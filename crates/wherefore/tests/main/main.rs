@@ -9,3 +9,4 @@ mod proofs;
 mod property;
 mod replay;
 mod task;
+mod verdicts;
