@@ -109,6 +109,14 @@ pub struct Replayed {
     pub outcome: Replay,
 }
 
+/// The data model that the program was compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    Same,
+    /// 64 bits instead of 32.
+    Wider,
+}
+
 /// The values that functions return, call by call.
 pub(crate) struct Feeding<'a> {
     functions: BTreeMap<&'a str, (FeedType, Vec<u64>)>,
@@ -125,13 +133,24 @@ pub(crate) struct Feeding<'a> {
 /// **Requires:** the run is one of the program.
 pub fn replay(case: &Case<'_>, time: Duration) -> Replayed {
     let feeding = Feeding::new(case);
-    let (harness, outcome) = build::run(case, &feeding, time);
-    let outcome = match outcome {
-        Replay::NotConfirmed { why } => match uncontrolled(case, &feeding) {
-            Some(reason) => Replay::NotConfirmed { why: format!("{why}; {reason}") },
-            None => Replay::NotConfirmed { why },
-        },
-        other => other,
+    let (harness, outcome, model) = build::run(case, &feeding, time);
+    let outcome = match (outcome, model) {
+        (Replay::Confirmed { .. }, Model::Wider) => {
+            Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()) }
+        }
+        (Replay::NotConfirmed { why }, model) => {
+            let why = match model {
+                Model::Same => why,
+                Model::Wider => format!("it can only be compiled for 64 bits; so compiled, {why}"),
+            };
+            match (uncontrolled(case, &feeding), model) {
+                (Some(reason), _) => Replay::NotConfirmed { why: format!("{why}; {reason}") },
+                (None, Model::Same) => Replay::NotConfirmed { why },
+                // Everything was fed, but to another program: with other sizes it need not fail.
+                (None, Model::Wider) => Replay::NotReplayed { why },
+            }
+        }
+        (other, _) => other,
     };
     Replayed { harness, outcome }
 }
