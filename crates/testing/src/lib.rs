@@ -13,7 +13,12 @@ pub const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// How many random cases a test runs that has so many in a soak: a third of them otherwise.
 pub fn cases(all: u32) -> u32 {
-    if std::env::var_os(SOAK).is_some() { all } else { all.div_ceil(3) }
+    if is_soak() { all } else { all.div_ceil(3) }
+}
+
+/// Whether tests may take their time.
+pub fn is_soak() -> bool {
+    std::env::var_os(SOAK).is_some()
 }
 
 /// The seed for tests that draw their cases themselves; zero unless it is set.

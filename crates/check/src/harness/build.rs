@@ -11,7 +11,7 @@ use wherefore_program::{c_library, from_bytes, to_bytes};
 
 use super::folder::Folder;
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
-use super::{Case, Feeding, Replay, int128, is_preprocessed, labels};
+use super::{Case, Feeding, Model, Replay, int128, is_preprocessed, labels};
 
 /// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a value are zero, so that
 /// every run is the same.
@@ -82,14 +82,15 @@ fn gist(complaint: &str) -> String {
     line.or(complaint.lines().next()).unwrap_or("no message").trim().to_owned()
 }
 
-/// The harness and the outcome, not yet judged by what the run depends on.
-pub(crate) fn run(case: &Case<'_>, feeding: &Feeding<'_>, time: Duration) -> (String, Replay) {
+/// The harness, the outcome, not yet judged by what the run depends on, and what the program was compiled for.
+pub(crate) fn run(case: &Case<'_>, feeding: &Feeding<'_>, time: Duration) -> (String, Replay, Model) {
     let modes: &[Mode] =
         if case.pointer_bits == 32 { &[Mode::Narrow, Mode::Alone, Mode::Wide] } else { &[Mode::Wide] };
     let mut missing = Missing::default();
     let harness = |missing: &Missing, mode: Mode| text(case, feeding, missing, &command(case, mode));
     let failed = |missing: &Missing, why: String| {
-        (harness(missing, modes[0]), Replay::NotReplayed { why: format!("it cannot be compiled: {why}") })
+        let why = format!("it cannot be compiled: {why}");
+        (harness(missing, modes[0]), Replay::NotReplayed { why }, Model::Same)
     };
     let folder = match Folder::new() {
         Ok(folder) => folder,
@@ -100,19 +101,10 @@ pub(crate) fn run(case: &Case<'_>, feeding: &Feeding<'_>, time: Duration) -> (St
         missing = Missing::default();
         match build(case, folder.path(), *mode, &mut missing, &|missing| harness(missing, *mode)) {
             Ok(program) => {
-                let mut outcome = execute(&program, folder.path(), time);
-                if *mode == Mode::Wide && case.pointer_bits == 32 {
-                    outcome = match outcome {
-                        Replay::Confirmed { .. } => {
-                            Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()) }
-                        }
-                        Replay::NotConfirmed { why } => Replay::NotReplayed {
-                            why: format!("it can only be compiled for 64 bits; so compiled, {why}"),
-                        },
-                        other => other,
-                    };
-                }
-                return (harness(&missing, *mode), outcome);
+                let outcome = execute(&program, folder.path(), time);
+                let wider = *mode == Mode::Wide && case.pointer_bits == 32;
+                let model = if wider { Model::Wider } else { Model::Same };
+                return (harness(&missing, *mode), outcome, model);
             }
             Err(why) => {
                 first.get_or_insert(why);

@@ -103,6 +103,14 @@ pub struct Replayed {
     pub outcome: Replay,
 }
 
+/// The data model that the program was compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Model {
+    Same,
+    /// 64 bits instead of 32.
+    Wider,
+}
+
 /// The values that functions return, call by call.
 pub(crate) struct Feeding<'a> {
     functions: BTreeMap<&'a str, (FeedType, Vec<u64>)>,
@@ -164,15 +172,28 @@ fn errors_at(program: &Program, errors: &Errors, site: &ErrorSite) -> Errors {
 
 fn replay_case(case: &Case<'_>, is_approximated: bool, time: Duration) -> Replayed {
     let feeding = Feeding::new(case);
-    let (harness, outcome) = build::run(case, &feeding, time);
-    let outcome = match outcome {
-        Replay::NotConfirmed { why } => match (is_approximated, uncontrolled(case, &feeding)) {
-            // The run needs a value that the compiled program was free not to have.
-            (false, Some(reason)) => Replay::NotReplayed { why: format!("{reason}; compiled, {why}") },
-            (true, Some(reason)) => Replay::NotConfirmed { why: format!("{why}; {reason}") },
-            (_, None) => Replay::NotConfirmed { why },
-        },
-        other => other,
+    let (harness, outcome, model) = build::run(case, &feeding, time);
+    let outcome = match (outcome, model) {
+        (Replay::Confirmed { .. }, Model::Wider) => {
+            Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()) }
+        }
+        (Replay::NotConfirmed { why }, model) => {
+            let why = match model {
+                Model::Same => why,
+                Model::Wider => format!("it can only be compiled for 64 bits; so compiled, {why}"),
+            };
+            match (uncontrolled(case, &feeding), model) {
+                (Some(reason), _) if is_approximated => {
+                    Replay::NotConfirmed { why: format!("{why}; {reason}") }
+                }
+                // The run needs a value that the compiled program was free not to have.
+                (Some(reason), _) => Replay::NotReplayed { why: format!("{reason}; compiled, {why}") },
+                (None, Model::Same) => Replay::NotConfirmed { why },
+                // Everything was fed, but to another program: with other sizes it need not fail.
+                (None, Model::Wider) => Replay::NotReplayed { why },
+            }
+        }
+        (other, _) => other,
     };
     Replayed { harness, outcome }
 }
