@@ -39,9 +39,12 @@ pub struct Session {
     /// The solver that checks proofs.
     pub prover: Prover,
     /// Is told how far engines are.
-    listener: Option<Arc<dyn Fn(&Progress) + Send + Sync>>,
+    listener: Option<Arc<Listener>>,
     so_far: Arc<SoFar>,
 }
+
+/// Is told how far engines are.
+type Listener = dyn Fn(&Progress) + Send + Sync;
 
 /// How far an engine is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -52,11 +52,10 @@ fn the_benchmark_translates() {
     assert_eq!(found, REFUSED, "{refused:#?}");
 }
 
-/// What is refused, and why: shifts of 128 bits, types as arguments, labels as values, a structure of variable size, and a
-/// header that is not there.
-const REFUSED: [&str; 5] = [
+/// What is refused, and why: shifts of 128 bits, labels as values, a structure of variable size, and a header that is not
+/// there.
+const REFUSED: [&str; 4] = [
     "cpa/simple/128bit-computations.c",
-    "cpa/simple/builtin_types_compatible_void.c",
     "cpa/simple/label-as-value.c",
     "cpa/simple/struct-array-member-offsets.c",
     "satabs/safety/Boop_full/spec.c",
@@ -85,10 +84,17 @@ fn the_cases_translate() {
     for file in files {
         if let Err(error) = translate(std::slice::from_ref(&file), &Options::default()) {
             let text = error.to_string();
-            if !text.lines().all(|line| line.contains("threads are not supported yet")) {
-                refused.push(text);
+            // A part of a program of several files has no `main`.
+            let expected = ["threads are not supported yet", "there is no function `main`"];
+            if !text.lines().all(|line| expected.iter().any(|known| line.contains(known))) {
+                let name = file.strip_prefix(&folder).unwrap_or(&file).display().to_string();
+                refused.push((name, text));
             }
         }
     }
-    assert!(refused.is_empty(), "{}", refused.join("\n"));
+    let names: Vec<&str> = refused.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, REFUSED_CASES, "{refused:#?}");
 }
+
+/// What is refused of the cases, and why: objects that need not exist (`weak`), and `setjmp`.
+const REFUSED_CASES: [&str; 1] = ["ordinary/harness/fuzz.c"];
