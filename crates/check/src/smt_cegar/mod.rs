@@ -99,6 +99,10 @@ pub struct Cycle {
 /// Places of the program with all calls inlined.
 const MOST_PLACES: usize = 60_000;
 
+/// Calls are summarised instead if inlining them would multiply the locations of the program by more than this:
+/// the flat program grows exponentially with the depth of calls, summaries grow with the number of procedures.
+const MOST_COPIES: usize = 8;
+
 /// Recursive calls that are inlined. Deeper ones are shown to be out of reach, or the answer is unknown.
 const DEPTH: usize = 3;
 
@@ -113,7 +117,7 @@ const RESERVE: usize = 96;
 /// How calls are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Calls {
-    /// Inlined, unless some are recursive or there are too many.
+    /// Inlined, unless some are recursive or the flat program would be many times as large.
     #[default]
     Auto,
     /// Inlined: predicates may speak of the variables of several procedures at once. Recursion is followed to a depth.
@@ -172,7 +176,11 @@ fn search(
     let inlined = match calls {
         Calls::Summarised => None,
         Calls::Auto if procedures::is_recursive(program) => None,
-        _ => Flat::inlined(program, targets, DEPTH, MOST_PLACES),
+        Calls::Auto => {
+            let most = (MOST_COPIES * program.nodes().count()).min(MOST_PLACES);
+            Flat::inlined(program, targets, DEPTH, most)
+        }
+        Calls::Inlined => Flat::inlined(program, targets, DEPTH, MOST_PLACES),
     };
     let Some(flat) = inlined else {
         return match calls {

@@ -309,7 +309,7 @@ int main(void) {
         here.flat_map(|(_, stores)| stores.iter().map(|conditions| conditions.join(" && "))).collect()
     };
     assert_eq!(at(4), [""]);
-    assert_eq!(at(6), ["7 <=s x"]);
+    assert_eq!(at(6), ["x >= 7"]);
     assert_eq!(at(7), [""; 0]);
     assert_eq!(at(9), [""]);
     assert_eq!((at(10), at(11)), (vec!["y == 1".to_owned()], vec!["y == 1".to_owned()]));

@@ -80,7 +80,7 @@ fn filled(texts: &[String], extents: &[Extent], verdict: Verdict) -> Explanation
         error: Some(Place { extent: extents[0], procedure: next(), kind: next(), label: Some(next()) }),
         checks: [CheckVerdict::Unsafe, CheckVerdict::Unreachable]
             .map(|verdict| Check {
-                place: Place { extent: extents[1], procedure: next(), kind: next(), label: Some(next()) },
+                place: Place { extent: extents[0], procedure: next(), kind: next(), label: Some(next()) },
                 verdict,
                 reason: Some(next()),
             })

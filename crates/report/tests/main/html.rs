@@ -88,7 +88,7 @@ fn runs_that_would_make_a_page_too_large_are_left_out() {
 fn without_scripts_the_text_is_there() {
     let text = still(&common::min_max());
     let plain = text.split_once("<noscript>").expect("a plain text").1;
-    assert!(plain.contains("the failure depends on 4 of the 8 steps"));
+    assert!(plain.contains("the failure depends on 4 statements, in a run of 8 steps"));
 }
 
 #[test]
