@@ -154,3 +154,21 @@ fn what_a_caller_knows_survives_a_recursive_call() {
         }
     }
 }
+
+/// Calls of depth 14 with two calls in each procedure: inlined, there are 2^14 frames.
+#[test]
+fn deep_call_graphs_are_summarised() {
+    let mut text =
+        "int g;\nvoid f0(void) { if (__VERIFIER_nondet_int()) g = g + 2; else g = g - 2; }\n".to_owned();
+    for i in 1..=14 {
+        text.push_str(&format!(
+            "void f{i}(void) {{ f{0}(); if (__VERIFIER_nondet_int()) f{0}(); }}\n",
+            i - 1
+        ));
+    }
+    let with = |check: &str| {
+        format!("{text}int main(void) {{ g = 0; f14(); if ({check}) reach_error(); return 0; }}")
+    };
+    is_safe("deep-calls", &with("g & 1"));
+    is_unsafe("deep-calls-fail", &with("g == 2"));
+}

@@ -1,6 +1,7 @@
 //! Benchmarks. Figures of one run can be compared with each other; those of two runs, or of two machines, cannot.
 
 mod boolean;
+mod calls;
 mod cegar;
 mod faults;
 mod floor;
@@ -34,6 +35,12 @@ pub enum Subject {
     },
     /// Abstraction refinement on the examples of its document.
     Cegar {
+        /// Small sizes only: a look at whether everything still runs.
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Refinement of programs with deep call graphs.
+    Calls {
         /// Small sizes only: a look at whether everything still runs.
         #[arg(long)]
         quick: bool,
@@ -84,6 +91,7 @@ pub fn run(subject: &Subject) -> ExitCode {
             projection::run(extent);
         }
         Subject::Boolean { quick } => boolean::run(extent(*quick)),
+        Subject::Calls { quick } => calls::run(extent(*quick)),
         Subject::Cegar { quick } => cegar::run(extent(*quick)),
         Subject::Attempt { file, way } => cegar::one(file, way),
         Subject::Smt { quick } => smt::run(extent(*quick)),
