@@ -61,3 +61,4 @@ pub use verdict::{
     Answer, Cause, CheckError, Decision, EngineName, Evidence, Facts, FailingRun, Overall, PointKind, Proof,
     ProofCheck, ProofKind, Reached, Refinement, Size, Stopped, Tracked, Verdict, Why,
 };
+pub use watch::resident_memory;

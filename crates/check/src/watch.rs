@@ -67,7 +67,7 @@ impl Watch {
         let is_interrupted = self.outer.as_ref().is_some_and(|outer| outer.load(Ordering::Relaxed));
         let stop = if is_interrupted {
             StopReason::Cancelled
-        } else if self.memory.is_some_and(|most| resident().is_some_and(|now| now > most)) {
+        } else if self.memory.is_some_and(|most| resident_memory().is_some_and(|now| now > most)) {
             StopReason::Memory
         } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             StopReason::Time
@@ -83,7 +83,7 @@ impl Watch {
 }
 
 /// The memory of this process in bytes, where the system tells.
-fn resident() -> Option<usize> {
+pub fn resident_memory() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: usize = line.trim().trim_end_matches("kB").trim().parse().ok()?;
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn memory_is_watched_where_the_system_tells() {
-        if resident().is_none() {
+        if resident_memory().is_none() {
             println!("the system does not tell how much memory a process takes: nothing is watched");
             return;
         }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wherefore_check::NoProver;
 use wherefore_frontend::LoadError;
@@ -94,10 +95,30 @@ pub fn report(error: &CliError) -> Exit {
     Exit::BadInput
 }
 
-/// Prints, and leaves as the answer says; a reader that has seen enough, such as `head`, does not change it.
+/// Whether the answer has been claimed by the thread that prints it.
+static CLAIMED: AtomicBool = AtomicBool::new(false);
+
+/// Claims the right to print the answer of the process: true for the first thread that does.
+pub fn claim_output() -> bool {
+    !CLAIMED.swap(true, Ordering::SeqCst)
+}
+
+/// Prints, and leaves as the answer says; a reader that has seen enough, such as `head`, does not change it. If a
+/// limit was met first and its answer is being printed, the process ends with that one.
 pub fn print(out: &mut impl Write, text: &str, exit: Exit) -> Result<Exit, CliError> {
+    if !claim_output() {
+        loop {
+            std::thread::park();
+        }
+    }
+    print_claimed(out, text)?;
+    Ok(exit)
+}
+
+/// Prints by a thread that has claimed the output.
+pub fn print_claimed(out: &mut impl Write, text: &str) -> Result<(), CliError> {
     match out.write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(exit),
+        _ => Ok(()),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
-use wherefore_pushdown::Limits;
+use wherefore_pushdown::{Limits, StopReason};
 
 use crate::exit::Exit;
 
@@ -16,7 +16,7 @@ pub struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
-    /// Give up when the automaton under construction takes this much memory, with exit code 5; for C, when the whole process does (on Linux).
+    /// Give up when the process takes this much memory, with exit code 5 (on Linux; elsewhere, when the automaton under construction does).
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
 
@@ -60,14 +60,44 @@ pub fn interruption() -> Arc<AtomicBool> {
 /// The engine looks at the clock between operations; a single operation on large decision diagrams can take very long.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// How long the process may take more memory than its limit: engines notice by themselves, and then say how far
+/// they came. Reading and translating do not.
+const MEMORY_GRACE: Duration = Duration::from_millis(700);
+
+/// How often the limits are looked at.
+const PAUSE: Duration = Duration::from_millis(50);
+
 impl LimitArgs {
-    /// Ends the process as *unknown* if it overruns its time limit; prints `unknown` first.
-    pub fn guard(&self, unknown: String) {
-        let Some(limit) = self.timeout.and_then(|limit| limit.checked_add(GRACE)) else { return };
+    /// Ends the process as *unknown* if it overruns its limits of time or memory, whatever it is doing. `unknown`
+    /// makes the answer of the reason, and is printed first.
+    pub fn guard(&self, unknown: impl Fn(&str) -> String + Send + 'static) {
+        let deadline = self.timeout.and_then(|limit| Instant::now().checked_add(limit + GRACE));
+        let most = self.memory.map(|mb| mb.saturating_mul(1 << 20));
+        if deadline.is_none() && most.is_none() {
+            return;
+        }
         std::thread::spawn(move || {
-            std::thread::sleep(limit);
-            let _ = crate::exit::print(&mut std::io::stdout(), &unknown, Exit::Unknown);
-            std::process::exit(Exit::Unknown.code().into());
+            let mut too_much_since: Option<Instant> = None;
+            loop {
+                std::thread::sleep(PAUSE);
+                let is_over =
+                    most.is_some_and(|most| wherefore_check::resident_memory().is_some_and(|now| now > most));
+                too_much_since = if is_over { too_much_since.or_else(|| Some(Instant::now())) } else { None };
+                let stop = if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                    StopReason::Time
+                } else if too_much_since.is_some_and(|since| since.elapsed() >= MEMORY_GRACE) {
+                    StopReason::Memory
+                } else {
+                    continue;
+                };
+                let text = unknown(stop.why());
+                // An answer that is being printed counts.
+                if crate::exit::claim_output() {
+                    let _ = crate::exit::print_claimed(&mut std::io::stdout(), &text);
+                    std::process::exit(Exit::Unknown.code().into());
+                }
+                return;
+            }
         });
     }
 }

@@ -34,6 +34,24 @@ fn memory_is_limited() {
     assert!(shown.contains("unknown, because the memory limit was reached"), "{shown}");
 }
 
+/// The limit holds while a program is read and translated, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_limited_while_a_program_is_read() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("limits");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("large.c");
+    let text =
+        "int x;\nint main(void) {\n".to_owned() + &"x = x * 3 + 1;\n".repeat(400_000) + "return 0; }\n";
+    std::fs::write(&file, text).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wherefore"));
+    let output =
+        command.arg("check").arg(&file).args(["--memory", "60", "--timeout", "120"]).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(5), "{shown}");
+    assert!(shown.contains("unknown, because the memory limit was reached"), "{shown}");
+}
+
 #[test]
 fn steps_are_limited() {
     let (code, shown) = endless(&["--steps", "8"]);

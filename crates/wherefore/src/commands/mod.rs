@@ -24,7 +24,6 @@ use wherefore_check::exact::Search;
 use wherefore_check::{Answer, Budget, Question, Session, answer};
 use wherefore_frontend::load;
 use wherefore_program::{TargetChoice, Task};
-use wherefore_pushdown::StopReason;
 
 use crate::exit::CliError;
 use crate::limits::LimitArgs;
@@ -124,19 +123,20 @@ impl Subject {
     }
 }
 
+/// The answer *unknown*, and why, in the form that was asked for.
+fn unknown(name: &str, is_json: bool, reason: &str) -> String {
+    if is_json {
+        format!("{}\n", serde_json::json!({ "verdict": "unknown", "reason": reason }))
+    } else {
+        format!("{name}: unknown, because {reason}\n")
+    }
+}
+
 impl ProgramArgs {
     fn load(&self) -> Result<Subject, CliError> {
-        self.limits.guard(self.unknown(StopReason::Time.why()));
+        let (name, is_json) = (self.name(), self.json);
+        self.limits.guard(move |reason| unknown(&name, is_json, reason));
         self.load_without_guard()
-    }
-
-    /// The answer *unknown*, and why, in the form that was asked for.
-    fn unknown(&self, reason: &str) -> String {
-        if self.json {
-            format!("{}\n", serde_json::json!({ "verdict": "unknown", "reason": reason }))
-        } else {
-            format!("{}: unknown, because {reason}\n", self.name())
-        }
     }
 
     /// The same for a command that goes on when the time for the verdict is over.
@@ -153,7 +153,7 @@ impl ProgramArgs {
             match self.c.load(&files, self.entry.as_deref(), self.label.as_deref())? {
                 Loaded::Task(loaded) => (loaded.0, Some(loaded.1)),
                 Loaded::NotDecided(why) => {
-                    return Err(CliError::NotDecided { answer: self.unknown(&why) });
+                    return Err(CliError::NotDecided { answer: unknown(&self.name(), self.json, &why) });
                 }
             }
         } else {

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use wherefore_frontend::pds::{PdsFile, Sets, Source, read_str_with};
-use wherefore_pushdown::{Automaton, Direction, Limits, Method, Order, StopReason, Strategy};
+use wherefore_pushdown::{Automaton, Direction, Limits, Method, Order, Strategy};
 
 use crate::exit::{CliError, Exit, print};
 use crate::limits::LimitArgs;
@@ -136,11 +136,10 @@ impl Question {
 /// Reads, decides, prints.
 pub fn run(args: &PdsArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let begin = Instant::now();
-    let reason = StopReason::Time.why();
-    args.limits.guard(if args.json {
-        format!("{}\n", serde_json::json!({ "answer": "unknown", "reason": reason }))
-    } else {
-        format!("unknown, because {reason}\n")
+    let is_json = args.json;
+    args.limits.guard(move |reason| match is_json {
+        true => format!("{}\n", serde_json::json!({ "answer": "unknown", "reason": reason })),
+        false => format!("unknown, because {reason}\n"),
     });
     let file = args.load()?;
     let loaded = begin.elapsed();
