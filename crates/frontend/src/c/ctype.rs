@@ -262,17 +262,18 @@ impl Types {
     }
 
     /// Lays out a structure or union as gcc does on x86, and completes it.
-    /// No member is aligned to more than `pack` unless it says so itself.
+    /// `pack` is the greatest alignment that `#pragma pack` allows: bit-fields lie without gaps then.
     pub(crate) fn complete(&mut self, id: u32, members: Vec<Member>, pack: Option<u64>, align: Option<u64>) {
         let union = self.record(id).union;
         let mut fields = Vec::new();
         // The next free bit, the greatest size of a union so far, and the alignment of the whole.
         let (mut next, mut size, mut whole) = (0_u64, 0_u64, 1_u64);
         for member in members {
-            let packed = member.packed || pack == Some(1);
-            let natural =
-                if member.packed { 1 } else { self.align(&member.ty).min(pack.unwrap_or(u64::MAX)) };
-            let natural = natural.max(member.align.unwrap_or(1));
+            let own = self.align(&member.ty);
+            // Below `#pragma pack`, bit-fields align the structure even if they are packed.
+            let packed = member.packed && (member.width.is_none() || pack.is_none());
+            let natural = if packed { 1 } else { own };
+            let natural = natural.max(member.align.unwrap_or(1)).min(pack.unwrap_or(u64::MAX));
             let bytes = self.size(&member.ty).unwrap_or(0);
             if union {
                 next = 0;
@@ -287,9 +288,12 @@ impl Types {
                     continue;
                 }
                 Some(width) => {
-                    let unit = bytes * 8;
-                    let crosses = next / unit != (next + u64::from(width) - 1) / unit;
-                    if crosses && !packed {
+                    if member.align.is_some() {
+                        next = next.next_multiple_of(natural * 8);
+                    }
+                    let step = own * 8;
+                    let crosses = (next % step + u64::from(width)).div_ceil(step) > bytes * 8 / step;
+                    if crosses && !member.packed && pack.is_none() {
                         next = next.next_multiple_of(natural * 8);
                     }
                     Some(BitField { low: (next % 8) as u32, width })

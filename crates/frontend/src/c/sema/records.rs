@@ -54,16 +54,11 @@ impl Sema<'_> {
             if self.tree.types.record(id).complete {
                 return self.fail(syntax, "this structure is defined twice");
             }
-            let members = self.members(declarations)?;
-            let mut pack = attributes.packed.then_some(1);
-            if let Some(most) =
-                self.pragmas.pack(self.lines.original(syntax.span.end)).filter(|_| pack.is_none())
-            {
-                if members.iter().any(|member| member.width.is_some()) {
-                    return self.unsupported(syntax, "`#pragma pack` with bit-fields is");
-                }
-                pack = Some(most);
+            let mut members = self.members(declarations)?;
+            for member in &mut members {
+                member.packed |= attributes.packed;
             }
+            let pack = self.pragmas.pack(self.lines.original(syntax.span.end));
             self.tree.types.complete(id, members, pack, attributes.align);
         }
         Ok(CType::Record(id))
