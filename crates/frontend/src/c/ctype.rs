@@ -198,6 +198,8 @@ pub(crate) struct Member {
 pub(crate) struct Types {
     pub(crate) model: DataModel,
     pub(crate) records: Vec<Record>,
+    /// The structure behind `va_list`, once it is needed.
+    pub(crate) va_list: Option<u32>,
 }
 
 impl Types {
@@ -383,7 +385,7 @@ mod tests {
     }
 
     fn laid_out(model: DataModel, members: Vec<Member>) -> Record {
-        let mut types = Types { model, records: vec![Record::default()] };
+        let mut types = Types { model, records: vec![Record::default()], va_list: None };
         types.complete(0, members, None, None);
         types.records.remove(0)
     }

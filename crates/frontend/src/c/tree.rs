@@ -104,6 +104,8 @@ pub(crate) struct Function {
     pub(crate) name: String,
     pub(crate) signature: Rc<Signature>,
     pub(crate) parameters: Vec<ObjectId>,
+    /// The parameter that points to the variable arguments, if the body asks for them.
+    pub(crate) rest: Option<ObjectId>,
     pub(crate) body: Option<Vec<Statement>>,
     pub(crate) returns: bool,
     pub(crate) span: Span,

@@ -205,6 +205,34 @@ classes! {
         when!("int x[2] = {3, 4}, *p = x;", "int w = 3; __atomic_compare_exchange_n(p++, &w, 7, 0, 5, 5);", "x[0] == 7 && p == x + 1"),
         when!("int x;", "__sync_synchronize(); __atomic_thread_fence(5); x = 1;", "x == 1"),
     ];
+    variable_arguments_are_passed_in_order: [
+        when!("#include <stdarg.h>\nint sum(int n, ...) { va_list ap; int s = 0; va_start(ap, n); while (n--) s = s * 10 + va_arg(ap, int); va_end(ap); return s; }",
+            "", "sum(3, 1, 2, 3) == 123 && sum(0) == 0 && sum(1, (char)7) == 7"),
+        when!("#include <stdarg.h>\nstatic long v(const char *f, va_list ap) { long r = 0; for (; *f; f++) r = r * 100 + (*f == 'i' ? va_arg(ap, int) : *f == 'l' ? va_arg(ap, long) : *va_arg(ap, char *)); return r; }\n\
+            long f(const char *f, ...) { va_list ap; va_start(ap, f); long r = v(f, ap); va_end(ap); return r; }",
+            "", "f(\"ils\", 3, 4L, \"A\") == 30465 && f(\"sss\", \"!\", \"\\\"\", \"#\") == 333435"),
+        when!("#include <stdarg.h>\nint two(va_list ap) { return va_arg(ap, int) + va_arg(ap, int); }\n\
+            int f(int n, ...) { va_list ap, c; va_start(ap, n); va_copy(c, ap); int a = two(c), b = two(c); va_end(c); int x = two(ap); va_end(ap); return a * 10000 + b * 100 + x; }",
+            "", "f(0, 1, 2, 10, 20) == 33003"),
+        when!("#include <stdarg.h>\nstruct P { int x, y, z; }; int f(int n, ...) { va_list ap; va_start(ap, n); struct P p = va_arg(ap, struct P); int k = va_arg(ap, int); va_end(ap); return p.x + 10 * p.y + 100 * p.z + 1000 * k; }",
+            "struct P p = {1, 2, 3};", "f(0, p, 4) == 4321"),
+        when!("#include <stdarg.h>\nint f(int n, ...) { va_list ap; va_start(ap, n); int *p = va_arg(ap, int *); *p = n; va_end(ap); return 0; }",
+            "int x = 0; f(5, &x);", "x == 5"),
+        when!("#include <stdarg.h>\nint count(char *s, ...) { va_list ap; int n = 0; va_start(ap, s); for (; s; s = va_arg(ap, char *)) n++; va_end(ap); return n; }",
+            "", "count(\"a\", \"b\", \"c\", (char *)0) == 3 && count(\"a\", \"b\", 0) == 2"),
+        when!("#include <stdarg.h>\nint f(int n, ...) { va_list ap; va_start(ap, n); int r = 0; for (int i = 0; i < n; i++) r = 10 * r + va_arg(ap, int); return r; } int x;",
+            "int r = f(3, x++, x++, x++);", "r == 210 && x == 3"),
+        when!("#include <stdarg.h>\nint f(int n, ...) { va_list ap; int r = 0; va_start(ap, n); while (n-- > 0) r += va_arg(ap, int) * (n > 1 ? f(1, n) : 1); va_end(ap); return r; }",
+            "", "f(4, 1, 2, 3, 4) == 14"),
+        when!("#include <stdarg.h>\nlong f(int n, ...) { va_list ap; va_start(ap, n); double d = va_arg(ap, double); long r = va_arg(ap, long); va_end(ap); return r; }",
+            "", "f(0, 1.5, 77L) == 77 && f(0, 2.5f, -1L) == -1"),
+        when!("#include <stdarg.h>\nint f(int n, ...) { va_list ap; va_start(ap, n); unsigned char *p = va_arg(ap, void *); unsigned u = va_arg(ap, unsigned); unsigned long long l = va_arg(ap, unsigned long long); va_end(ap); return p[1] + (u == 4000000000u) + (l == 1ull << 40); }",
+            "unsigned char b[2] = {1, 2};", "f(0, b, 4000000000u, 1ull << 40) == 4"),
+        when!("#include <stdarg.h>\nint g(va_list *ap) { return va_arg(*ap, int); } int f(int n, ...) { va_list ap; va_start(ap, n); int a = g(&ap); int b = g(&ap); va_end(ap); return a * 10 + b; }",
+            "", "f(0, 4, 5) == 45 && sizeof(va_list) == 24"),
+        when!("int ignores(int n, ...) { return n; } int (*p)(int, ...) = ignores; int z;", "", "p(1, z = 5, 3) == 1 && z == 5 && ignores(2, 3) == 2"),
+        when!("#include <stdarg.h>\nint f(int n, ...); int g(void) { return f(1, 6); } int f(int n, ...) { va_list ap; va_start(ap, n); n = va_arg(ap, int); va_end(ap); return n; }", "", "g() == 6"),
+    ];
     arithmetic_tells_whether_it_overflows: [
         when!("int a = 2147483647, r;", "int o = __builtin_add_overflow(a, 1, &r);", "o && r == -2147483647 - 1"),
         when!("int a = 2147483646, r;", "int o = __builtin_add_overflow(a, 1, &r);", "!o && r == 2147483647"),

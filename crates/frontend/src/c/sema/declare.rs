@@ -200,6 +200,7 @@ impl Sema<'_> {
             name: name.to_owned(),
             signature,
             parameters: Vec::new(),
+            rest: None,
             body: None,
             returns: true,
             span,

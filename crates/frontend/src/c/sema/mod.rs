@@ -4,6 +4,7 @@
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
 //! 2. `specifiers.rs`, `records.rs`: types. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
 //! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`, `bit_builtins.rs`: functions that the compiler knows.
+//!    `variadic.rs`: `va_list` and what is done with it.
 //! 4. `statement.rs`: statements.
 
 mod bit_builtins;
@@ -18,6 +19,7 @@ mod records;
 mod specifiers;
 mod statement;
 mod term;
+mod variadic;
 
 use std::collections::BTreeSet;
 

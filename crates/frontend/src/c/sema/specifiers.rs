@@ -234,7 +234,7 @@ impl Sema<'_> {
                     self.refused.push(problem);
                     ty
                 }
-                _ if name.node.name == "__builtin_va_list" => CType::Void.pointer_to(),
+                _ if name.node.name == "__builtin_va_list" => self.va_list(),
                 _ => return self.fail(name, format!("`{}` is not a type", name.node.name)),
             },
             Some(TypeSpecifier::TypeOf(of)) => match &of.node {

@@ -106,7 +106,7 @@ impl Sema<'_> {
                 Ok(Term::new(TermKind::Comma(terms), ty, span))
             }
             Expression::OffsetOf(offset) => self.offset_of(offset),
-            Expression::VaArg(_) => self.unsupported(node, "variable arguments are"),
+            Expression::VaArg(argument) => self.va_arg(argument),
             Expression::Statement(statement) => self.statement_expression(statement, span),
         }
     }
