@@ -5,7 +5,7 @@
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks of SV-COMP into
 //!    options.
-//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files;
+//! 2. `input.rs`, `spellings.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files;
 //!    `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C. `attributes.rs`, `pragmas.rs`: what the
 //!    parser does not keep. [`Mentions`]: whether a property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
@@ -31,6 +31,7 @@ mod prp;
 mod quotable;
 mod rewrite;
 mod sema;
+mod spellings;
 mod task;
 mod tree;
 mod usage;
@@ -254,6 +255,7 @@ fn translate_texts(
             Err(problem) => problems.push(problem),
         }
     }
+    problems.extend(linkage.second_names(&tree));
     if !problems.is_empty() {
         return Err(refuse(&sources, problems));
     }

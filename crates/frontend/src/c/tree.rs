@@ -108,6 +108,8 @@ pub(crate) struct Function {
     pub(crate) rest: Option<ObjectId>,
     pub(crate) body: Option<Vec<Statement>>,
     pub(crate) returns: bool,
+    /// Whether the body is only for inlining: another definition replaces it.
+    pub(crate) provisional: bool,
     pub(crate) span: Span,
     pub(crate) end: Span,
     /// What is wrong with it: matters only if the function is used.

@@ -233,6 +233,33 @@ classes! {
         when!("int ignores(int n, ...) { return n; } int (*p)(int, ...) = ignores; int z;", "", "p(1, z = 5, 3) == 1 && z == 5 && ignores(2, 3) == 2"),
         when!("#include <stdarg.h>\nint f(int n, ...); int g(void) { return f(1, 6); } int f(int n, ...) { va_list ap; va_start(ap, n); n = va_arg(ap, int); va_end(ap); return n; }", "", "g() == 6"),
     ];
+    what_has_no_type_is_an_int: [
+        "static x = 5; main() { if (x == 5) reach_error(); return 0; }",
+        "f(a, b) char *b; { return a + b[0]; } int main(void) { if (f(1, \"a\") == 98) reach_error(); return 0; }",
+        "static f() { return 3; } int main(void) { if (f() == 3) reach_error(); return 0; }",
+        "int main(void) { auto i = 3; register j = 4; const k = 5; static m; if (i + j + k + m == 12) reach_error(); return 0; }",
+        "struct { int a; } const t[] = {{3}}; int const u = 4; int main(void) { if (t[0].a + u == 7) reach_error(); return 0; }",
+        "int f(a, c, s) char c; short *s; { return a + c + *s; } int main(void) { short s = 3; if (f(1, 258, &s) == 6) reach_error(); return 0; }",
+    ];
+    other_spellings_mean_the_same: [
+        "int a<:3:> = <% 1, 2, 3 %>; int main(void) <% if (a<:2:> == 3) reach_error(); return 0; %>",
+        "char s[] = \"\\u00e4\\U0001F600\"; int main(void) { if (sizeof s == 7 && (unsigned char)s[0] == 0xc3 && L'\\u00e4' == 0xe4) reach_error(); return 0; }",
+        "int \\u00e4b = 3; int main(void) { if (\\u00e4b == 3) reach_error(); return 0; }",
+        "int \u{e4}b = 3; int main(void) { if (\u{e4}b == 3) reach_error(); return 0; }",
+        "[[maybe_unused]] static int x = 3; [[nodiscard]] int f(void) { return 1; } int main(void) { [[maybe_unused]] int y = 2; \
+            switch (x) { case 3: y = 4; [[fallthrough]]; case 4: y++; } if (y == 5) reach_error(); return 0; }",
+        "asm(\"# nothing\"); __asm__(\".globl foo_bar\"); int main(void) { reach_error(); return 0; }",
+        "struct S { int a; _Static_assert(sizeof(int) == 4, \"b\"); int b; }; int main(void) { _Static_assert(1); reach_error(); return 0; } _Static_assert(sizeof(int) == 4);",
+        "int f(int x) { switch (x) { case 1: x++; default: } return x; } int main(void) { if (f(1) == 2) reach_error(); return 0; }",
+        when!("struct S { char a; _Alignas(8) char b; _Alignas(double) char c; };", "sizeof(struct S) == 24"),
+        when!("", "sizeof(_Float32) == 4 && sizeof(_Float64x) == 16 && sizeof(_Float128) == 16 && sizeof(_Float32x) == 8"),
+        when!("", "sizeof(u8\"a\") == 2 && sizeof(u\"\u{1F600}\") == 6 && sizeof(U\"a\") == 8 && u'x' == 120"),
+    ];
+    definitions_for_inlining_are_replaced: [
+        "extern inline __attribute__((gnu_inline)) int f(int x) { return x; } int f(int x) { return x + 1; } int main(void) { if (f(1) == 2) reach_error(); return 0; }",
+        "int f(int x) { return x + 1; } int main(void) { if (f(1) == 2) reach_error(); return 0; } extern int f(int x);",
+        "#define _FORTIFY_SOURCE 2\n#include <string.h>\nint main(void) { char b[8]; strcpy(b, \"ab\"); memset(b + 2, 3, 2); if (b[1] == 98 && b[3] == 3) reach_error(); return 0; }",
+    ];
     arithmetic_tells_whether_it_overflows: [
         when!("int a = 2147483647, r;", "int o = __builtin_add_overflow(a, 1, &r);", "o && r == -2147483647 - 1"),
         when!("int a = 2147483646, r;", "int o = __builtin_add_overflow(a, 1, &r);", "!o && r == 2147483647"),
@@ -322,6 +349,28 @@ fn what_would_be_wrong_is_refused_with_its_place() {
         (
             "void g(void) {} void f(void) __attribute__((alias(\"g\"))); int main(void) { f(); return 0; }",
             "alias",
+        ),
+        (
+            "int z; void f(void) __asm__(\"g\"); void g(void) { z = 1; } int main(void) { f(); return z; }",
+            "a second name for `g`",
+        ),
+        (
+            "int z; void f(void) __asm__(\"g\"); static void g(void) { z = 1; } int main(void) { f(); g(); return z; }",
+            "a second name for `g`",
+        ),
+        (
+            "int a = 1; extern int b __asm__(\"a\"); int main(void) { b = 2; return a; }",
+            "a second name for `a`",
+        ),
+        (
+            "struct { int n; char d[]; } s = {2, \"abc\"}; int main(void) { return s.d[1]; }",
+            "flexible array member",
+        ),
+        ("_Alignas(16) char b[3]; int main(void) { return _Alignof(b); }", "alignment"),
+        ("asm(\"f: ret\"); void f(void); int main(void) { f(); return 0; }", "syntax error"),
+        (
+            "int f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n); return __builtin_va_arg(a, int); } int (*p)(int, ...) = f; int main(void) { return p(1, 2); }",
+            "through a pointer with variable arguments",
         ),
         ("void __attribute__((weak)) w(void); int main(void) { return !w; }", "need not exist"),
         ("extern int w __attribute__((weak)); int main(void) { return &w == 0; }", "need not exist"),

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use lang_c::ast::{
-    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, FunctionDefinition,
-    FunctionSpecifier, InitDeclarator, Statement as Syntax, StorageClassSpecifier,
+    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Extension,
+    FunctionDefinition, FunctionSpecifier, InitDeclarator, Statement as Syntax, StorageClassSpecifier,
 };
 use lang_c::span::Node;
 
@@ -62,6 +62,7 @@ impl Sema<'_> {
             self.bind(&name, entity);
             return Ok(None);
         }
+        self.assembler_name(&name, &syntax.node.declarator.node.extensions, span);
         if let CType::Function(signature) = ty {
             let id = self.function_named(&name, signature, specifiers, span);
             self.function_attributes(id, attributes, refused);
@@ -100,6 +101,17 @@ impl Sema<'_> {
         }
         let span = self.span(syntax);
         Ok(Some(Statement { kind: StatementKind::Declare(id, initial), span }))
+    }
+
+    /// Takes note of a name that an object or a function has for the assembler.
+    fn assembler_name(&mut self, name: &str, extensions: &[Node<Extension>], span: wherefore_program::Span) {
+        for extension in extensions {
+            let Extension::AsmLabel(parts) = &extension.node else { continue };
+            let label: String = parts.node.iter().map(|part| part.trim_matches('"')).collect();
+            if label != name {
+                self.linkage.labels.push((name.to_owned(), label, span));
+            }
+        }
     }
 
     fn static_object(
@@ -203,6 +215,7 @@ impl Sema<'_> {
             rest: None,
             body: None,
             returns: true,
+            provisional: false,
             span,
             end: span,
             problems: Vec::new(),
@@ -263,13 +276,25 @@ impl Sema<'_> {
         self.refused.clear();
         let id = self.function_named(&name, signature.clone(), &specifiers, span);
         self.function_attributes(id, attributes, refused);
-        if self.tree.function(id).body.is_some() {
-            let inline = |specifier: &Node<DeclarationSpecifier>| matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline);
-            if self.again == super::Again::Skip || syntax.node.specifiers.iter().any(inline) {
+        let inline = syntax.node.specifiers.iter().any(|specifier| {
+            matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline)
+        });
+        let external = specifiers.storage == Some(StorageClassSpecifier::Extern);
+        let provisional = inline && external && attributes.gnu_inline;
+        let known = self.tree.function(id);
+        if known.body.is_some() && (provisional || !known.provisional) {
+            if self.again == super::Again::Skip || inline {
                 return Ok(());
             }
             return self.fail(&syntax.node.declarator, format!("`{name}` is defined twice"));
         }
+        let function = &mut self.tree.functions[id.0 as usize];
+        if function.provisional {
+            // What was wrong with the other body does not matter any more.
+            function.problems.clear();
+            function.rest = None;
+        }
+        function.provisional = provisional;
         let outer = std::mem::take(&mut self.problems);
         self.function = Some(id);
         self.result = signature.result.clone();

@@ -33,7 +33,7 @@ use super::input::Unit;
 use super::lines::{LineTable, Sources};
 use super::pragmas::Pragmas;
 use super::problem::{Checked, Problem};
-use super::tree::{FunctionId, ObjectId, Statement, Tree};
+use super::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, Tree};
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
@@ -51,12 +51,34 @@ pub(super) enum Entity {
 pub(crate) struct Linkage {
     pub(super) objects: FxHashMap<String, ObjectId>,
     pub(super) functions: FxHashMap<String, FunctionId>,
+    /// Names that differ from those for the assembler, and the latter.
+    labels: Vec<(String, String, Span)>,
 }
 
 impl Linkage {
     /// The function of this name that all units see, or the only one that a unit sees.
     pub(crate) fn function(&self, name: &str) -> Option<FunctionId> {
         self.functions.get(name).copied()
+    }
+
+    /// Two names of one function or object: it is not followed which ones are one.
+    pub(crate) fn second_names(&self, tree: &Tree) -> Vec<Problem> {
+        let is_known = |label: &str| {
+            let object = |object: &Object| object.lifetime == Lifetime::Static && object.name == label;
+            let function = |function: &Function| function.name == label;
+            tree.objects.iter().any(object) || tree.functions.iter().any(function)
+        };
+        let has_body = |name: &str| tree.functions.iter().any(|f| f.name == name && f.body.is_some());
+        let is_object = |name: &str| self.objects.contains_key(name);
+        let mut problems = Vec::new();
+        for (name, label, span) in &self.labels {
+            let shared = self.labels.iter().any(|(other, same, _)| other != name && same == label);
+            let defined = has_body(name) || has_body(label) || is_object(name);
+            if defined && (shared || is_known(label)) {
+                problems.push(Problem::unsupported(*span, &format!("a second name for `{label}` is")));
+            }
+        }
+        problems
     }
 }
 
@@ -91,6 +113,8 @@ pub(crate) struct Sema<'a> {
     in_prototype: usize,
     /// Whether the outermost of them is that of the function at hand: its lengths are evaluated.
     defines: bool,
+    /// Whether something in the unit has an alignment of its own.
+    aligns: bool,
     /// The types of the switches around the statement at hand.
     switches: Vec<CType>,
 }
@@ -146,6 +170,7 @@ fn analyse_unit(
         again,
         in_prototype: 0,
         defines: false,
+        aligns: false,
         switches: Vec::new(),
     };
     for declaration in &unit.tree.0 {
