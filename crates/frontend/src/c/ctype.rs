@@ -184,6 +184,23 @@ pub(crate) struct Record {
     pub(crate) complete: bool,
 }
 
+impl Record {
+    /// Whether both have the same members at the same places.
+    pub(crate) fn is_like(&self, other: &Record) -> bool {
+        let same = |(one, other): (&Field, &Field)| {
+            one.name == other.name
+                && one.ty == other.ty
+                && one.offset == other.offset
+                && one.bits == other.bits
+        };
+        self.complete == other.complete
+            && self.union == other.union
+            && (self.size, self.align) == (other.size, other.align)
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(same)
+    }
+}
+
 /// A member as it is declared.
 pub(crate) struct Member {
     pub(crate) name: Option<String>,

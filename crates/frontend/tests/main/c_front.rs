@@ -190,8 +190,8 @@ fn files_that_only_a_marker_names_are_not_read() {
         format!("#line 1 \"{name}\"\nint main(void) {{ undeclared = 1; return 0; }}\n"),
         format!("# 1 \"{name}\" 1\nint main(void) {{ return 0; }}\n"),
         format!("int l = __LINE__;\n#line 1 \"{name}\"\nint main(void) {{ return undeclared; }}\n"),
-        format!("#include \"marked.h\"\nint main(void) {{ return f(); }}\n"),
-        format!("#include \"marked.h\"\nint main(void) {{ return undeclared; }}\n"),
+        "#include \"marked.h\"\nint main(void) { return f(); }\n".to_owned(),
+        "#include \"marked.h\"\nint main(void) { return undeclared; }\n".to_owned(),
     ];
     fs::write(folder.join("marked.h"), format!("#line 1 \"{name}\"\nint f(void) {{ return 1; }}\n")).unwrap();
     for (i, text) in ways.iter().enumerate() {

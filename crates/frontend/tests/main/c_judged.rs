@@ -335,6 +335,56 @@ classes! {
 }
 
 /// Programs that are refused, each with what is said.
+/// Each program is a header and two files that include it.
+#[test]
+fn structures_go_from_file_to_file() {
+    let programs = [
+        (
+            "struct S { int a, b; struct S *next; };",
+            "struct S f(struct S s) { s.a += s.b; return s; }",
+            "struct S f(struct S); int main(void) { struct S s = {1, 2, 0}; if (f(s).a == 3) reach_error(); return 0; }",
+        ),
+        (
+            "typedef struct { char c; long l; } T; struct O { T t; union { int i; char b[4]; } u; };",
+            "T g(struct O *o) { o->u.i++; return o->t; }",
+            "T g(struct O *); int main(void) { struct O o = {{1, 2}, {6}}; T t = g(&o); if (t.l == 2 && o.u.b[0] == 7) reach_error(); return 0; }",
+        ),
+        (
+            "",
+            "struct L { char a; }; static struct L l = {3}; int h(void) { return l.a; }",
+            "struct L { int a, b; }; int h(void); int main(void) { struct L l = {1, 2}; if (l.b + h() == 5 && sizeof l == 8) reach_error(); return 0; }",
+        ),
+        (
+            "struct P; struct Q { struct P *p; }; struct P { int x; };",
+            "struct P *make(struct Q q) { q.p->x++; return q.p; }",
+            "struct P *make(struct Q); int main(void) { struct P p = {1}; struct Q q = {&p}; if (make(q)->x == 2) reach_error(); return 0; }",
+        ),
+    ];
+    let folder = std::env::temp_dir().join(format!("wherefore-judged-{}-files", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    for (i, (header, one, two)) in programs.iter().enumerate() {
+        fs::write(folder.join(format!("h{i}.h")), format!("{header}\n")).expect("the header is written");
+        let files = [(0, one), (1, two)].map(|(k, text)| {
+            let file = folder.join(format!("p{i}-{k}.c"));
+            let head = format!("extern void reach_error(void);\n#include \"h{i}.h\"\n");
+            fs::write(&file, format!("{head}{text}\n")).expect("the program is written");
+            file
+        });
+        let judge = folder.join(format!("judge{i}.c"));
+        let binary = folder.join(format!("p{i}.exe"));
+        fs::write(&judge, "void _exit(int); void reach_error(void) { _exit(42); }\n")
+            .expect("the judge is written");
+        let output = Command::new("cc").args(["-w", "-o"]).arg(&binary).args(&files).arg(&judge).output();
+        assert!(output.expect("the compiler runs").status.success(), "{two}");
+        assert_eq!(Command::new(&binary).status().expect("the program runs").code(), Some(42), "{two}");
+        match translate(&files, &Options::default()) {
+            Ok(translation) => assert!(fails(two, &translation.program), "{two}"),
+            Err(error) => panic!("{two}: {}", error.render()),
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+}
+
 #[test]
 fn what_would_be_wrong_is_refused_with_its_place() {
     let refused = [

@@ -51,7 +51,10 @@ impl Sema<'_> {
             let own = self.attributes(&syntax.node.declarator.node.extensions).align;
             self.refused.clear();
             let changed = own.filter(|align| *align != self.tree.types.align(&ty));
-            let changed = changed.filter(|align| !self.tree.types.realign_unnamed(&ty, *align));
+            let changed = changed.filter(|align| {
+                let own = matches!(ty, CType::Record(id) if id >= self.first_record);
+                !(own && self.tree.types.realign_unnamed(&ty, *align))
+            });
             let problem = refused.into_iter().next().or_else(|| {
                 changed.map(|_| Problem::unsupported(span, "a type with an alignment of its own is"))
             });

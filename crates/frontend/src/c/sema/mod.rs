@@ -2,7 +2,7 @@
 //!
 //! # Reading order
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
-//! 2. `specifiers.rs`, `records.rs`: types. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
+//! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
 //! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`, `bit_builtins.rs`: functions that the compiler knows.
 //!    `variadic.rs`: `va_list` and what is done with it.
 //! 4. `statement.rs`: statements.
@@ -16,6 +16,7 @@ mod literals;
 mod operators;
 mod reals;
 mod records;
+mod shared;
 mod specifiers;
 mod statement;
 mod term;
@@ -53,6 +54,8 @@ pub(crate) struct Linkage {
     pub(super) functions: FxHashMap<String, FunctionId>,
     /// Names that differ from those for the assembler, and the latter.
     labels: Vec<(String, String, Span)>,
+    /// Structures and unions of files that were read, by their text.
+    records: FxHashMap<String, u32>,
 }
 
 impl Linkage {
@@ -113,6 +116,8 @@ pub(crate) struct Sema<'a> {
     in_prototype: usize,
     /// Whether the outermost of them is that of the function at hand: its lengths are evaluated.
     defines: bool,
+    /// The structures below this number are those of other units.
+    first_record: u32,
     /// Whether something in the unit has an alignment of its own.
     aligns: bool,
     /// The types of the switches around the statement at hand.
@@ -154,6 +159,7 @@ fn analyse_unit(
     sources: &mut Sources,
     again: Again,
 ) -> Vec<Problem> {
+    let first_record = tree.types.records.len() as u32;
     let mut sema = Sema {
         tree,
         linkage,
@@ -170,9 +176,11 @@ fn analyse_unit(
         again,
         in_prototype: 0,
         defines: false,
+        first_record,
         aligns: false,
         switches: Vec::new(),
     };
+    let definitions = sema.share_records(&unit.tree);
     for declaration in &unit.tree.0 {
         let outcome = match &declaration.node {
             ExternalDeclaration::Declaration(declaration) => sema.declaration(declaration).map(drop),
@@ -190,6 +198,7 @@ fn analyse_unit(
         let span = unit.lines.place_of(sema.sources, *at, name.len());
         sema.problems.push(unsupported_attribute(span, name));
     }
+    sema.offer_records(definitions);
     sema.problems
 }
 

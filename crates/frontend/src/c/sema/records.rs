@@ -51,7 +51,8 @@ impl Sema<'_> {
             }
         }
         if let Some(declarations) = &syntax.node.declarations {
-            if self.tree.types.record(id).complete {
+            let shared = id < self.first_record;
+            if self.tree.types.record(id).complete && !shared {
                 return self.fail(syntax, "this structure is defined twice");
             }
             let mut members = self.members(declarations)?;
@@ -59,7 +60,19 @@ impl Sema<'_> {
                 member.packed |= attributes.packed;
             }
             let pack = self.pragmas.pack(self.lines.original(syntax.span.end));
-            self.tree.types.complete(id, members, pack, attributes.align);
+            if !shared {
+                self.tree.types.complete(id, members, pack, attributes.align);
+                return Ok(CType::Record(self.unnamed_elsewhere(id).unwrap_or(id)));
+            }
+            // Another unit has the same text: it must mean the same.
+            let again = self.tree.types.records.len() as u32;
+            let name = self.tree.types.record(id).name.clone();
+            self.tree.types.records.push(Record { name, union, ..Record::default() });
+            self.tree.types.complete(again, members, pack, attributes.align);
+            if !self.tree.types.record(again).is_like(self.tree.types.record(id)) {
+                return self
+                    .unsupported(syntax, "a structure whose text means something else in another file is");
+            }
         }
         Ok(CType::Record(id))
     }
