@@ -184,6 +184,23 @@ pub(crate) struct Record {
     pub(crate) complete: bool,
 }
 
+impl Record {
+    /// Whether both have the same members at the same places.
+    pub(crate) fn is_like(&self, other: &Record) -> bool {
+        let same = |(one, other): (&Field, &Field)| {
+            one.name == other.name
+                && one.ty == other.ty
+                && one.offset == other.offset
+                && one.bits == other.bits
+        };
+        self.complete == other.complete
+            && self.union == other.union
+            && (self.size, self.align) == (other.size, other.align)
+            && self.fields.len() == other.fields.len()
+            && self.fields.iter().zip(&other.fields).all(same)
+    }
+}
+
 /// A member as it is declared.
 pub(crate) struct Member {
     pub(crate) name: Option<String>,
@@ -198,6 +215,8 @@ pub(crate) struct Member {
 pub(crate) struct Types {
     pub(crate) model: DataModel,
     pub(crate) records: Vec<Record>,
+    /// The structure behind `va_list`, once it is needed.
+    pub(crate) va_list: Option<u32>,
 }
 
 impl Types {
@@ -262,17 +281,18 @@ impl Types {
     }
 
     /// Lays out a structure or union as gcc does on x86, and completes it.
-    /// No member is aligned to more than `pack` unless it says so itself.
+    /// `pack` is the greatest alignment that `#pragma pack` allows: bit-fields lie without gaps then.
     pub(crate) fn complete(&mut self, id: u32, members: Vec<Member>, pack: Option<u64>, align: Option<u64>) {
         let union = self.record(id).union;
         let mut fields = Vec::new();
         // The next free bit, the greatest size of a union so far, and the alignment of the whole.
         let (mut next, mut size, mut whole) = (0_u64, 0_u64, 1_u64);
         for member in members {
-            let packed = member.packed || pack == Some(1);
-            let natural =
-                if member.packed { 1 } else { self.align(&member.ty).min(pack.unwrap_or(u64::MAX)) };
-            let natural = natural.max(member.align.unwrap_or(1));
+            let own = self.align(&member.ty);
+            // Below `#pragma pack`, bit-fields align the structure even if they are packed.
+            let packed = member.packed && (member.width.is_none() || pack.is_none());
+            let natural = if packed { 1 } else { own };
+            let natural = natural.max(member.align.unwrap_or(1)).min(pack.unwrap_or(u64::MAX));
             let bytes = self.size(&member.ty).unwrap_or(0);
             if union {
                 next = 0;
@@ -287,9 +307,12 @@ impl Types {
                     continue;
                 }
                 Some(width) => {
-                    let unit = bytes * 8;
-                    let crosses = next / unit != (next + u64::from(width) - 1) / unit;
-                    if crosses && !packed {
+                    if member.align.is_some() {
+                        next = next.next_multiple_of(natural * 8);
+                    }
+                    let step = own * 8;
+                    let crosses = (next % step + u64::from(width)).div_ceil(step) > bytes * 8 / step;
+                    if crosses && !member.packed && pack.is_none() {
                         next = next.next_multiple_of(natural * 8);
                     }
                     Some(BitField { low: (next % 8) as u32, width })
@@ -379,7 +402,7 @@ mod tests {
     }
 
     fn laid_out(model: DataModel, members: Vec<Member>) -> Record {
-        let mut types = Types { model, records: vec![Record::default()] };
+        let mut types = Types { model, records: vec![Record::default()], va_list: None };
         types.complete(0, members, None, None);
         types.records.remove(0)
     }

@@ -18,6 +18,7 @@ use super::pragmas::Pragmas;
 use super::problem::Problem;
 use super::quotable::{Quotable, dependencies};
 use super::rewrite::{Rewritten, rewrite, without_comments};
+use super::spellings;
 use crate::diagnostics::LoadError;
 
 /// A parsed file with the way back to its source.
@@ -44,7 +45,7 @@ impl Text {
     fn new(lines: LineTable, text: &str) -> Text {
         let pragmas = Pragmas::new(text);
         let serious = attributes::serious(text).into_iter().map(|(at, name)| (at, name.to_owned())).collect();
-        let Rewritten { text, added } = rewrite(text);
+        let Rewritten { text, added } = rewrite(&spellings::usual(text));
         Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false }
     }
 }

@@ -164,6 +164,13 @@ impl LineTable {
     }
 
     /// The attributes of the structure that is defined from `start` to `end`: in front of its members, and behind them.
+    /// The text between two places, with its blanks and directives normalised.
+    pub(crate) fn words(&self, start: usize, end: usize) -> String {
+        let inside = self.text.get(self.original(start)..self.original(end)).unwrap_or("");
+        let lines = inside.lines().filter(|line| !line.trim_start().starts_with('#'));
+        lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+    }
+
     pub(crate) fn attributes_around(&self, start: usize, end: usize) -> String {
         let (start, end) = (self.original(start), self.original(end));
         let inside = self.text.get(start..end).unwrap_or("");

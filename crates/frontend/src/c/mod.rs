@@ -5,10 +5,11 @@
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks of SV-COMP into
 //!    options.
-//! 2. `input.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files;
+//! 2. `input.rs`, `spellings.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files;
 //!    `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C. `attributes.rs`, `pragmas.rs`: what the
 //!    parser does not keep. [`Mentions`]: whether a property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
+//!    `variadic.rs`: variable arguments as a structure in memory.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
 //!    are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
@@ -30,9 +31,11 @@ mod prp;
 mod quotable;
 mod rewrite;
 mod sema;
+mod spellings;
 mod task;
 mod tree;
 mod usage;
+mod variadic;
 mod writes;
 
 use std::path::{Path, PathBuf};
@@ -252,9 +255,11 @@ fn translate_texts(
             Err(problem) => problems.push(problem),
         }
     }
+    problems.extend(linkage.second_names(&tree));
     if !problems.is_empty() {
         return Err(refuse(&sources, problems));
     }
+    variadic::pass_in_memory(&mut tree);
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
     let only_here = || {
         let named = |function: &tree::Function| function.name == options.entry && function.body.is_some();

@@ -1,5 +1,7 @@
 //! Small rewritings of preprocessed text, so that the parser accepts it.
 
+use std::borrow::Cow;
+
 /// A text that the parser accepts, and what was added to it.
 pub(crate) struct Rewritten {
     pub(crate) text: String,
@@ -12,11 +14,11 @@ pub(crate) const LEFT_OUT: &str = "__builtin_own_left_out ";
 
 /// Blanks out what has no meaning here and is not understood by the parser: `__extension__`, `__thread`, attributes behind
 /// labels and on statements, and directives that the preprocessor left in place. A declaration behind a label gets an
-/// empty statement in between. A function that is declared without a type gets `int`. Integers of 128 bits become
+/// empty statement in between, and so does a label at the end of a block. What is declared without a type gets `int`. Integers of 128 bits become
 /// floating-point numbers of that size, of which nothing is known.
 pub(crate) fn rewrite(text: &str) -> Rewritten {
     let mut out = text.as_bytes().to_vec();
-    let mut insertions: Vec<(usize, &str)> = Vec::new();
+    let mut insertions: Vec<(usize, Cow<'_, str>)> = Vec::new();
     let mut tokens = Tokens { text, at: 0 };
     // The last three tokens, and how they could matter.
     let (mut previous, mut before, mut earlier): (&str, &str, &str) = (";", ";", ";");
@@ -24,6 +26,8 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     // Whether the last brace at the outermost level closed the body of a function.
     let (mut body, mut at_top) = (true, true);
     // For each open parenthesis, whether a compound literal may start there; and whether the last one closed was such a one.
+    // Whether only words such as `static` and `const` stand between the start of a declaration and the token at hand.
+    let mut bare = false;
     let (mut heads, mut is_literal_head): (Vec<bool>, bool) = (Vec::new(), false);
     while let Some((start, token)) = tokens.next() {
         let top = depth == 0;
@@ -33,15 +37,31 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 continue;
             }
             // Of its three spellings the parser knows one for a word of the language in expressions.
-            "typeof" => insertions.push((start, "__")),
+            "typeof" => insertions.push((start, "__".into())),
             "__typeof__" => blank(&mut out, start + "__typeof".len(), start + token.len()),
             "asm" => {
-                insertions.push((start, "__"));
-                insertions.push((start + token.len(), "__"));
+                insertions.push((start, "__".into()));
+                insertions.push((start + token.len(), "__".into()));
+            }
+            "_Alignas" => {
+                let mut rest = Tokens { text, at: tokens.at };
+                let open = rest.next().filter(|(_, token)| *token == "(");
+                let first = rest.next().map(|(_, token)| token);
+                let end = Tokens { text, at: tokens.at }.parentheses();
+                let behind = (Tokens { text, at: end }).next().map_or("", |(_, token)| token);
+                // Known in front of members as an attribute; in front of a structure it would be that of the structure.
+                let first = first.filter(|_| !matches!(behind, "struct" | "union" | "enum"));
+                let is_number = first.is_some_and(|first| first.starts_with(|c: char| c.is_ascii_digit()));
+                if let (Some((open, _)), true) = (open, is_number || first.is_some_and(starts_declaration)) {
+                    blank(&mut out, start, open + 1);
+                    let head = if is_number { "" } else { "_Alignof(" };
+                    insertions.push((start, format!("__attribute__((aligned({head}").into()));
+                    insertions.push((end - 1, if is_number { "))" } else { ")))" }.into()));
+                }
             }
             "__int128" | "__int128_t" | "__uint128_t" => {
                 blank(&mut out, start, start + token.len());
-                insertions.push((start, "_Float128 "));
+                insertions.push((start, "_Float128 ".into()));
             }
             "__attribute__" | "__attribute" if matches!(previous, "struct" | "union" | "enum") => {
                 // Between the word and the name: what it says is read from the text.
@@ -64,16 +84,16 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 let open = rest.next().filter(|(_, token)| *token == "(");
                 let end = Tokens { text, at: tokens.at }.parentheses();
                 if let Some((open, _)) = open {
-                    insertions.push((open + 1, "__typeof("));
-                    insertions.push((end - 1, ")"));
+                    insertions.push((open + 1, "__typeof(".into()));
+                    insertions.push((end - 1, ")".into()));
                 }
             }
             "__builtin_types_compatible_p" => {
                 // Two types as arguments: `sizeof` makes them expressions.
                 if let Some((open, comma, close)) = (Tokens { text, at: tokens.at }).two_arguments() {
                     for (from, to) in [(open + 1, comma), (comma + 1, close)] {
-                        insertions.push((from, "sizeof(__typeof("));
-                        insertions.push((to, "))"));
+                        insertions.push((from, "sizeof(__typeof(".into()));
+                        insertions.push((to, "))".into()));
                     }
                 }
             }
@@ -81,16 +101,16 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 questions += 1;
                 let next = (Tokens { text, at: tokens.at }).next();
                 if let Some((at, ":")) = next {
-                    insertions.push((at, LEFT_OUT));
+                    insertions.push((at, LEFT_OUT.into()));
                 }
             }
             "__auto_type" => {
                 // The type is that of the initial value.
                 if let Some((from, to)) = (Tokens { text, at: tokens.at }).initial_value() {
                     blank(&mut out, start, start + token.len());
-                    insertions.push((start, "__typeof("));
-                    insertions.push((start, &text[from..to]));
-                    insertions.push((start, ") "));
+                    insertions.push((start, "__typeof(".into()));
+                    insertions.push((start, text[from..to].into()));
+                    insertions.push((start, ") ".into()));
                 }
             }
             ":" if questions > 0 => {
@@ -115,7 +135,7 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             "{" if previous == ")" && !top && is_literal_head => {
                 // GNU: `(T){}`
                 if let Some((at, "}")) = (Tokens { text, at: tokens.at }).next() {
-                    insertions.push((at, "0"));
+                    insertions.push((at, "0".into()));
                 }
                 questions = 0;
                 depth += 1;
@@ -131,23 +151,43 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                     && starts_external(before, earlier, body && at_top)
                 {
                     let word = previous.as_ptr() as usize - text.as_ptr() as usize;
-                    insertions.push((word, "int "));
+                    insertions.push((word, "int ".into()));
                 }
                 questions = if token == "{" { 0 } else { questions };
                 depth += 1;
                 heads.push(token == "(" && starts_literal(previous));
             }
             "}" | ")" => {
+                if token == "}" && previous == ":" {
+                    // A label at the end of a block.
+                    insertions.push((start, ";".into()));
+                }
                 depth = depth.saturating_sub(1);
                 is_literal_head = heads.pop().unwrap_or(false);
                 questions = if token == "}" { 0 } else { questions };
                 at_top = token == "}" && depth == 0;
             }
+            "_Static_assert" => {
+                // The message may be left out.
+                let end = Tokens { text, at: tokens.at }.parentheses();
+                let two = Tokens { text, at: tokens.at }.two_arguments();
+                if two.is_none() && text[tokens.at..end].ends_with(')') {
+                    insertions.push((end - 1, ", \"\"".into()));
+                }
+            }
+            _ if token.starts_with(['"', '\'']) && (token.contains("\\u") || token.contains("\\U")) => {
+                let prefix = if text[..start].ends_with(previous) { previous } else { "" };
+                for (at, new) in universal(token, matches!(prefix, "L" | "u" | "U")) {
+                    let old = if token.as_bytes()[at + 1] == b'u' { 6 } else { 10 };
+                    out[start + at..start + at + old].copy_from_slice(&new.as_bytes()[..old]);
+                    insertions.push((start + at + old, new[old..].to_owned().into()));
+                }
+            }
             _ if token.starts_with(['"', '\'']) && token.contains("\\e") => {
                 // GNU: `\e` is the character 033.
                 for at in escapes(token) {
                     out[start + at] = b'0';
-                    insertions.push((start + at + 1, "33"));
+                    insertions.push((start + at + 1, "33".into()));
                 }
             }
             _ if token.starts_with('#') => {
@@ -158,13 +198,67 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             }
             _ => {}
         }
+        if is_storage(token) {
+            let after_body = previous == "}" && top && body && at_top;
+            bare = bare || matches!(previous, ";" | "{") || after_body;
+            let mut rest = Tokens { text, at: tokens.at };
+            let name = rest.next().filter(|(_, name)| bare && is_plain_word(name) && !is_storage(name));
+            if let (Some((at, _)), Some((_, "=" | ";" | "," | "["))) = (name, rest.next()) {
+                insertions.push((at, "int ".into()));
+            }
+        } else {
+            bare = false;
+        }
         if previous == ":" && depth > 0 && starts_declaration(token) {
-            insertions.push((start, ";"));
+            insertions.push((start, ";".into()));
         }
         (earlier, before, previous) = (before, previous, token);
     }
     let blanked = String::from_utf8(out).unwrap_or_else(|_| text.to_owned());
     insert(&blanked, insertions)
+}
+
+/// Whether a token can stand in front of a name that is declared without a type.
+fn is_storage(token: &str) -> bool {
+    matches!(token, "static" | "extern" | "auto" | "register" | "const" | "volatile")
+}
+
+/// The universal character names (`\\u00e4`) of a literal, by place, and escapes that mean the same. Those that cannot be
+/// said otherwise are left out: the parser refuses them.
+fn universal(quoted: &str, wide: bool) -> Vec<(usize, String)> {
+    let (bytes, mut at, mut found) = (quoted.as_bytes(), 0, Vec::new());
+    while at + 1 < bytes.len() {
+        if bytes[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        let length = match bytes[at + 1] {
+            b'u' => 6,
+            b'U' => 10,
+            _ => {
+                at += 2;
+                continue;
+            }
+        };
+        let digits = quoted.get(at + 2..at + length);
+        let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let character = number.and_then(char::from_u32).filter(|c| !c.is_ascii());
+        let next_is_digit = bytes.get(at + length).is_some_and(u8::is_ascii_hexdigit);
+        if let (Some(character), Some(digits)) = (character, digits) {
+            if wide && !next_is_digit && u32::from(character) < 0x1_0000 {
+                found.push((at, format!("\\x{digits}")));
+            } else if !wide {
+                let mut buffer = [0; 4];
+                let units = character.encode_utf8(&mut buffer).bytes();
+                let escape: String = units.map(|byte| format!("\\{byte:03o}")).collect();
+                if escape.len() >= length {
+                    found.push((at, escape));
+                }
+            }
+        }
+        at += 2;
+    }
+    found
 }
 
 /// The places of `e` behind a backslash.
@@ -450,6 +544,12 @@ mod tests {
         assert_eq!(text("main() { f(); }"), "int main() { f(); }");
         assert_eq!(text("extern f(); int g() { } h(a) { }"), "extern int f(); int g() { } int h(a) { }");
         assert_eq!(text("struct s { int x; } f(void);"), "struct s { int x; } f(void);");
+        assert_eq!(text("static x = 1; extern const y;"), "static int x = 1; extern const int y;");
+        assert_eq!(
+            text("int const x = 1; struct { int a; } const t[] = {1};"),
+            "int const x = 1; struct { int a; } const t[] = {1};"
+        );
+        assert_eq!(text("f() { auto i = 3; register T j; }"), "int f() { auto int i = 3; register T j; }");
     }
 
     #[test]

@@ -104,8 +104,12 @@ pub(crate) struct Function {
     pub(crate) name: String,
     pub(crate) signature: Rc<Signature>,
     pub(crate) parameters: Vec<ObjectId>,
+    /// The parameter that points to the variable arguments, if the body asks for them.
+    pub(crate) rest: Option<ObjectId>,
     pub(crate) body: Option<Vec<Statement>>,
     pub(crate) returns: bool,
+    /// Whether the body is only for inlining: another definition replaces it.
+    pub(crate) provisional: bool,
     pub(crate) span: Span,
     pub(crate) end: Span,
     /// What is wrong with it: matters only if the function is used.

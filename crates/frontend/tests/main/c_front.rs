@@ -384,8 +384,8 @@ fn what_is_not_supported_is_refused_with_its_line() {
             "t.c:1:1: `#pragma pack(push, name, 1)` is not supported",
         ),
         (
-            "int f(int n, ...) {\n  __builtin_va_list l;\n  __builtin_va_start(l, n);\n  return 0;\n}\nint main(void) { return f(1); }",
-            "t.c:3:3: variable arguments are not supported",
+            "int f(int n, ...) {\n  __builtin_va_list l;\n  __builtin_va_start(l, n);\n  return __builtin_va_arg(l, char);\n}\nint main(void) { return f(1); }",
+            "t.c:4:10: an argument of this type is not supported",
         ),
         ("int f(void) { return 0; }", "t.c:1:1: there is no function `main`"),
         (

@@ -205,6 +205,61 @@ classes! {
         when!("int x[2] = {3, 4}, *p = x;", "int w = 3; __atomic_compare_exchange_n(p++, &w, 7, 0, 5, 5);", "x[0] == 7 && p == x + 1"),
         when!("int x;", "__sync_synchronize(); __atomic_thread_fence(5); x = 1;", "x == 1"),
     ];
+    variable_arguments_are_passed_in_order: [
+        when!("#include <stdarg.h>\nint sum(int n, ...) { va_list ap; int s = 0; va_start(ap, n); while (n--) s = s * 10 + va_arg(ap, int); va_end(ap); return s; }",
+            "", "sum(3, 1, 2, 3) == 123 && sum(0) == 0 && sum(1, (char)7) == 7"),
+        when!("#include <stdarg.h>\nstatic long v(const char *f, va_list ap) { long r = 0; for (; *f; f++) r = r * 100 + (*f == 'i' ? va_arg(ap, int) : *f == 'l' ? va_arg(ap, long) : *va_arg(ap, char *)); return r; }\n\
+            long f(const char *f, ...) { va_list ap; va_start(ap, f); long r = v(f, ap); va_end(ap); return r; }",
+            "", "f(\"ils\", 3, 4L, \"A\") == 30465 && f(\"sss\", \"!\", \"\\\"\", \"#\") == 333435"),
+        when!("#include <stdarg.h>\nint two(va_list ap) { return va_arg(ap, int) + va_arg(ap, int); }\n\
+            int f(int n, ...) { va_list ap, c; va_start(ap, n); va_copy(c, ap); int a = two(c), b = two(c); va_end(c); int x = two(ap); va_end(ap); return a * 10000 + b * 100 + x; }",
+            "", "f(0, 1, 2, 10, 20) == 33003"),
+        when!("#include <stdarg.h>\nstruct P { int x, y, z; }; int f(int n, ...) { va_list ap; va_start(ap, n); struct P p = va_arg(ap, struct P); int k = va_arg(ap, int); va_end(ap); return p.x + 10 * p.y + 100 * p.z + 1000 * k; }",
+            "struct P p = {1, 2, 3};", "f(0, p, 4) == 4321"),
+        when!("#include <stdarg.h>\nint f(int n, ...) { va_list ap; va_start(ap, n); int *p = va_arg(ap, int *); *p = n; va_end(ap); return 0; }",
+            "int x = 0; f(5, &x);", "x == 5"),
+        when!("#include <stdarg.h>\nint count(char *s, ...) { va_list ap; int n = 0; va_start(ap, s); for (; s; s = va_arg(ap, char *)) n++; va_end(ap); return n; }",
+            "", "count(\"a\", \"b\", \"c\", (char *)0) == 3 && count(\"a\", \"b\", 0) == 2"),
+        when!("#include <stdarg.h>\nint f(int n, ...) { va_list ap; va_start(ap, n); int r = 0; for (int i = 0; i < n; i++) r = 10 * r + va_arg(ap, int); return r; } int x;",
+            "int r = f(3, x++, x++, x++);", "r == 210 && x == 3"),
+        when!("#include <stdarg.h>\nint f(int n, ...) { va_list ap; int r = 0; va_start(ap, n); while (n-- > 0) r += va_arg(ap, int) * (n > 1 ? f(1, n) : 1); va_end(ap); return r; }",
+            "", "f(4, 1, 2, 3, 4) == 14"),
+        when!("#include <stdarg.h>\nlong f(int n, ...) { va_list ap; va_start(ap, n); double d = va_arg(ap, double); long r = va_arg(ap, long); va_end(ap); return r; }",
+            "", "f(0, 1.5, 77L) == 77 && f(0, 2.5f, -1L) == -1"),
+        when!("#include <stdarg.h>\nint f(int n, ...) { va_list ap; va_start(ap, n); unsigned char *p = va_arg(ap, void *); unsigned u = va_arg(ap, unsigned); unsigned long long l = va_arg(ap, unsigned long long); va_end(ap); return p[1] + (u == 4000000000u) + (l == 1ull << 40); }",
+            "unsigned char b[2] = {1, 2};", "f(0, b, 4000000000u, 1ull << 40) == 4"),
+        when!("#include <stdarg.h>\nint g(va_list *ap) { return va_arg(*ap, int); } int f(int n, ...) { va_list ap; va_start(ap, n); int a = g(&ap); int b = g(&ap); va_end(ap); return a * 10 + b; }",
+            "", "f(0, 4, 5) == 45 && sizeof(va_list) == 24"),
+        when!("int ignores(int n, ...) { return n; } int (*p)(int, ...) = ignores; int z;", "", "p(1, z = 5, 3) == 1 && z == 5 && ignores(2, 3) == 2"),
+        when!("#include <stdarg.h>\nint f(int n, ...); int g(void) { return f(1, 6); } int f(int n, ...) { va_list ap; va_start(ap, n); n = va_arg(ap, int); va_end(ap); return n; }", "", "g() == 6"),
+    ];
+    what_has_no_type_is_an_int: [
+        "static x = 5; main() { if (x == 5) reach_error(); return 0; }",
+        "f(a, b) char *b; { return a + b[0]; } int main(void) { if (f(1, \"a\") == 98) reach_error(); return 0; }",
+        "static f() { return 3; } int main(void) { if (f() == 3) reach_error(); return 0; }",
+        "int main(void) { auto i = 3; register j = 4; const k = 5; static m; if (i + j + k + m == 12) reach_error(); return 0; }",
+        "struct { int a; } const t[] = {{3}}; int const u = 4; int main(void) { if (t[0].a + u == 7) reach_error(); return 0; }",
+        "int f(a, c, s) char c; short *s; { return a + c + *s; } int main(void) { short s = 3; if (f(1, 258, &s) == 6) reach_error(); return 0; }",
+    ];
+    other_spellings_mean_the_same: [
+        "int a<:3:> = <% 1, 2, 3 %>; int main(void) <% if (a<:2:> == 3) reach_error(); return 0; %>",
+        "char s[] = \"\\u00e4\\U0001F600\"; int main(void) { if (sizeof s == 7 && (unsigned char)s[0] == 0xc3 && L'\\u00e4' == 0xe4) reach_error(); return 0; }",
+        "int \\u00e4b = 3; int main(void) { if (\\u00e4b == 3) reach_error(); return 0; }",
+        "int \u{e4}b = 3; int main(void) { if (\u{e4}b == 3) reach_error(); return 0; }",
+        "[[maybe_unused]] static int x = 3; [[nodiscard]] int f(void) { return 1; } int main(void) { [[maybe_unused]] int y = 2; \
+            switch (x) { case 3: y = 4; [[fallthrough]]; case 4: y++; } if (y == 5) reach_error(); return 0; }",
+        "asm(\"# nothing\"); __asm__(\".globl foo_bar\"); int main(void) { reach_error(); return 0; }",
+        "struct S { int a; _Static_assert(sizeof(int) == 4, \"b\"); int b; }; int main(void) { _Static_assert(1); reach_error(); return 0; } _Static_assert(sizeof(int) == 4);",
+        "int f(int x) { switch (x) { case 1: x++; default: } return x; } int main(void) { if (f(1) == 2) reach_error(); return 0; }",
+        when!("struct S { char a; _Alignas(8) char b; _Alignas(double) char c; };", "sizeof(struct S) == 24"),
+        when!("", "sizeof(_Float32) == 4 && sizeof(_Float64x) == 16 && sizeof(_Float128) == 16 && sizeof(_Float32x) == 8"),
+        when!("", "sizeof(u8\"a\") == 2 && sizeof(u\"\u{1F600}\") == 6 && sizeof(U\"a\") == 8 && u'x' == 120"),
+    ];
+    definitions_for_inlining_are_replaced: [
+        "extern inline __attribute__((gnu_inline)) int f(int x) { return x; } int f(int x) { return x + 1; } int main(void) { if (f(1) == 2) reach_error(); return 0; }",
+        "int f(int x) { return x + 1; } int main(void) { if (f(1) == 2) reach_error(); return 0; } extern int f(int x);",
+        "#define _FORTIFY_SOURCE 2\n#include <string.h>\nint main(void) { char b[8]; strcpy(b, \"ab\"); memset(b + 2, 3, 2); if (b[1] == 98 && b[3] == 3) reach_error(); return 0; }",
+    ];
     arithmetic_tells_whether_it_overflows: [
         when!("int a = 2147483647, r;", "int o = __builtin_add_overflow(a, 1, &r);", "o && r == -2147483647 - 1"),
         when!("int a = 2147483646, r;", "int o = __builtin_add_overflow(a, 1, &r);", "!o && r == 2147483647"),
@@ -280,6 +335,56 @@ classes! {
 }
 
 /// Programs that are refused, each with what is said.
+/// Each program is a header and two files that include it.
+#[test]
+fn structures_go_from_file_to_file() {
+    let programs = [
+        (
+            "struct S { int a, b; struct S *next; };",
+            "struct S f(struct S s) { s.a += s.b; return s; }",
+            "struct S f(struct S); int main(void) { struct S s = {1, 2, 0}; if (f(s).a == 3) reach_error(); return 0; }",
+        ),
+        (
+            "typedef struct { char c; long l; } T; struct O { T t; union { int i; char b[4]; } u; };",
+            "T g(struct O *o) { o->u.i++; return o->t; }",
+            "T g(struct O *); int main(void) { struct O o = {{1, 2}, {6}}; T t = g(&o); if (t.l == 2 && o.u.b[0] == 7) reach_error(); return 0; }",
+        ),
+        (
+            "",
+            "struct L { char a; }; static struct L l = {3}; int h(void) { return l.a; }",
+            "struct L { int a, b; }; int h(void); int main(void) { struct L l = {1, 2}; if (l.b + h() == 5 && sizeof l == 8) reach_error(); return 0; }",
+        ),
+        (
+            "struct P; struct Q { struct P *p; }; struct P { int x; };",
+            "struct P *make(struct Q q) { q.p->x++; return q.p; }",
+            "struct P *make(struct Q); int main(void) { struct P p = {1}; struct Q q = {&p}; if (make(q)->x == 2) reach_error(); return 0; }",
+        ),
+    ];
+    let folder = std::env::temp_dir().join(format!("wherefore-judged-{}-files", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    for (i, (header, one, two)) in programs.iter().enumerate() {
+        fs::write(folder.join(format!("h{i}.h")), format!("{header}\n")).expect("the header is written");
+        let files = [(0, one), (1, two)].map(|(k, text)| {
+            let file = folder.join(format!("p{i}-{k}.c"));
+            let head = format!("extern void reach_error(void);\n#include \"h{i}.h\"\n");
+            fs::write(&file, format!("{head}{text}\n")).expect("the program is written");
+            file
+        });
+        let judge = folder.join(format!("judge{i}.c"));
+        let binary = folder.join(format!("p{i}.exe"));
+        fs::write(&judge, "void _exit(int); void reach_error(void) { _exit(42); }\n")
+            .expect("the judge is written");
+        let output = Command::new("cc").args(["-w", "-o"]).arg(&binary).args(&files).arg(&judge).output();
+        assert!(output.expect("the compiler runs").status.success(), "{two}");
+        assert_eq!(Command::new(&binary).status().expect("the program runs").code(), Some(42), "{two}");
+        match translate(&files, &Options::default()) {
+            Ok(translation) => assert!(fails(two, &translation.program), "{two}"),
+            Err(error) => panic!("{two}: {}", error.render()),
+        }
+    }
+    let _ = fs::remove_dir_all(folder);
+}
+
 #[test]
 fn what_would_be_wrong_is_refused_with_its_place() {
     let refused = [
@@ -294,6 +399,28 @@ fn what_would_be_wrong_is_refused_with_its_place() {
         (
             "void g(void) {} void f(void) __attribute__((alias(\"g\"))); int main(void) { f(); return 0; }",
             "alias",
+        ),
+        (
+            "int z; void f(void) __asm__(\"g\"); void g(void) { z = 1; } int main(void) { f(); return z; }",
+            "a second name for `g`",
+        ),
+        (
+            "int z; void f(void) __asm__(\"g\"); static void g(void) { z = 1; } int main(void) { f(); g(); return z; }",
+            "a second name for `g`",
+        ),
+        (
+            "int a = 1; extern int b __asm__(\"a\"); int main(void) { b = 2; return a; }",
+            "a second name for `a`",
+        ),
+        (
+            "struct { int n; char d[]; } s = {2, \"abc\"}; int main(void) { return s.d[1]; }",
+            "flexible array member",
+        ),
+        ("_Alignas(16) char b[3]; int main(void) { return _Alignof(b); }", "alignment"),
+        ("asm(\"f: ret\"); void f(void); int main(void) { f(); return 0; }", "syntax error"),
+        (
+            "int f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n); return __builtin_va_arg(a, int); } int (*p)(int, ...) = f; int main(void) { return p(1, 2); }",
+            "through a pointer with variable arguments",
         ),
         ("void __attribute__((weak)) w(void); int main(void) { return !w; }", "need not exist"),
         ("extern int w __attribute__((weak)); int main(void) { return &w == 0; }", "need not exist"),

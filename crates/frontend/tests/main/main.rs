@@ -3,9 +3,11 @@
 mod c_bench;
 mod c_front;
 mod c_judged;
+mod c_layouts;
 mod c_order;
 mod c_support;
 mod c_values;
+mod csmith;
 mod load;
 mod path_slice;
 mod pds_fuzz;

@@ -7,7 +7,7 @@ use wherefore_program::{
 
 use super::value::resize;
 use super::{Context, Lower};
-use crate::c::ctype::CType;
+use crate::c::ctype::{CType, Rest};
 use crate::c::models;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{FunctionId, Term, TermKind};
@@ -280,9 +280,18 @@ impl Lower<'_, '_> {
         let class = self.cx.classes.value(self.cx.tree, pointer);
         let known = self.cx.classes.facts(class).functions.clone();
         let tree = self.cx.tree;
+        let variadic = |id: &FunctionId| {
+            tree.function(*id).rest.is_some()
+                && tree.function(*id).signature.parameters.len() <= arguments.len() + 1
+        };
+        if known.iter().any(|id| self.cx.usage.addressed.contains(id) && variadic(id)) {
+            return Err(Problem::unsupported(span, "a call through a pointer with variable arguments is"));
+        }
         let fits = |id: &FunctionId| {
             let signature = &tree.function(*id).signature;
-            let same = signature.parameters.len() == arguments.len() || tree.function(*id).body.is_none();
+            let ignored = signature.rest != Rest::Nothing && signature.parameters.len() <= arguments.len();
+            let same =
+                signature.parameters.len() == arguments.len() || ignored || tree.function(*id).body.is_none();
             let void = (signature.result == CType::Void) == (term.ty == CType::Void);
             let shape = signature.result.is_scalar() == term.ty.is_scalar();
             same && self.cx.usage.addressed.contains(id) && void && shape

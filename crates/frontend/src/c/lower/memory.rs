@@ -218,12 +218,20 @@ impl Lower<'_, '_> {
         let scalar = self.cx.tree.types.scalar(ty);
         if let Some(field) = field {
             let unit = u64::from(field.low + field.width).div_ceil(8);
-            if unit > 8 {
-                return Err(Problem::unsupported(span, "a packed bit-field of this width is"));
-            }
             let cells = self.cx.cells(at, 1, span)?;
-            let value = self.load_bytes(cells, address, unit);
-            let kind = ExprKind::Extract { value: Box::new(value), low: field.low };
+            let (value, low) = if unit > 8 {
+                // A field that starts inside a byte can reach into a ninth one.
+                let whole = Scalar::Bits(64);
+                let shift = |by: u32| Expr::constant(u64::from(by), whole);
+                let first = self.load_bytes(cells, address, 8);
+                let last = self.load_bytes(cells, &plus(address.clone(), 8), 1).zero_extend(64);
+                let first = Expr::binary(BinaryOp::LShr, first, shift(field.low));
+                let last = Expr::binary(BinaryOp::Shl, last, shift(64 - field.low));
+                (Expr::binary(BinaryOp::BitOr, first, last), 0)
+            } else {
+                (self.load_bytes(cells, address, unit), field.low)
+            };
+            let kind = ExprKind::Extract { value: Box::new(value), low };
             let value = Expr { kind, ty: Scalar::Bits(field.width) };
             return Ok(super::value::resize(value, ty.is_signed(), scalar));
         }
@@ -255,9 +263,6 @@ impl Lower<'_, '_> {
         let cells = self.cx.cells(at, if field.is_some() { 1 } else { size }, span)?;
         let value = match (ty, field) {
             (_, Some(field)) => {
-                if field.low + field.width > 64 {
-                    return Err(Problem::unsupported(span, "a packed bit-field of this width is"));
-                }
                 let value = super::value::resize(value, false, Scalar::Bits(field.width));
                 let value = self.stable(value, span);
                 self.store_bits(cells, address, field, &value, targets, values);

@@ -34,7 +34,12 @@ impl Sema<'_> {
         let arguments = &call.node.arguments;
         let long = self.tree.types.long(true);
         match (short, arguments.as_slice()) {
-            ("va_start" | "va_end" | "va_copy", _) => self.unsupported(call, "variable arguments are"),
+            ("va_start", [list, ..]) => self.va_start(list, span).map(Some),
+            ("va_copy", [to, from]) => self.va_copy(to, from, span).map(Some),
+            ("va_end", [list]) => {
+                let value = self.value(list)?;
+                self.convert(value, &CType::Void).map(Some)
+            }
             ("expect", [value, hint]) | ("expect_with_probability", [value, hint, _]) => {
                 let (value, hint) = (self.value(value)?, self.value(hint)?);
                 let (value, hint) = (self.convert(value, &long)?, self.convert(hint, &long)?);

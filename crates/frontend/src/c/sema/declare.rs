@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use lang_c::ast::{
-    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, FunctionDefinition,
-    FunctionSpecifier, InitDeclarator, Statement as Syntax, StorageClassSpecifier,
+    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Extension,
+    FunctionDefinition, FunctionSpecifier, InitDeclarator, Statement as Syntax, StorageClassSpecifier,
 };
 use lang_c::span::Node;
 
@@ -51,7 +51,10 @@ impl Sema<'_> {
             let own = self.attributes(&syntax.node.declarator.node.extensions).align;
             self.refused.clear();
             let changed = own.filter(|align| *align != self.tree.types.align(&ty));
-            let changed = changed.filter(|align| !self.tree.types.realign_unnamed(&ty, *align));
+            let changed = changed.filter(|align| {
+                let own = matches!(ty, CType::Record(id) if id >= self.first_record);
+                !(own && self.tree.types.realign_unnamed(&ty, *align))
+            });
             let problem = refused.into_iter().next().or_else(|| {
                 changed.map(|_| Problem::unsupported(span, "a type with an alignment of its own is"))
             });
@@ -62,6 +65,7 @@ impl Sema<'_> {
             self.bind(&name, entity);
             return Ok(None);
         }
+        self.assembler_name(&name, &syntax.node.declarator.node.extensions, span);
         if let CType::Function(signature) = ty {
             let id = self.function_named(&name, signature, specifiers, span);
             self.function_attributes(id, attributes, refused);
@@ -100,6 +104,17 @@ impl Sema<'_> {
         }
         let span = self.span(syntax);
         Ok(Some(Statement { kind: StatementKind::Declare(id, initial), span }))
+    }
+
+    /// Takes note of a name that an object or a function has for the assembler.
+    fn assembler_name(&mut self, name: &str, extensions: &[Node<Extension>], span: wherefore_program::Span) {
+        for extension in extensions {
+            let Extension::AsmLabel(parts) = &extension.node else { continue };
+            let label: String = parts.node.iter().map(|part| part.trim_matches('"')).collect();
+            if label != name {
+                self.linkage.labels.push((name.to_owned(), label, span));
+            }
+        }
     }
 
     fn static_object(
@@ -200,8 +215,10 @@ impl Sema<'_> {
             name: name.to_owned(),
             signature,
             parameters: Vec::new(),
+            rest: None,
             body: None,
             returns: true,
+            provisional: false,
             span,
             end: span,
             problems: Vec::new(),
@@ -262,13 +279,25 @@ impl Sema<'_> {
         self.refused.clear();
         let id = self.function_named(&name, signature.clone(), &specifiers, span);
         self.function_attributes(id, attributes, refused);
-        if self.tree.function(id).body.is_some() {
-            let inline = |specifier: &Node<DeclarationSpecifier>| matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline);
-            if self.again == super::Again::Skip || syntax.node.specifiers.iter().any(inline) {
+        let inline = syntax.node.specifiers.iter().any(|specifier| {
+            matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline)
+        });
+        let external = specifiers.storage == Some(StorageClassSpecifier::Extern);
+        let provisional = inline && external && attributes.gnu_inline;
+        let known = self.tree.function(id);
+        if known.body.is_some() && (provisional || !known.provisional) {
+            if self.again == super::Again::Skip || inline {
                 return Ok(());
             }
             return self.fail(&syntax.node.declarator, format!("`{name}` is defined twice"));
         }
+        let function = &mut self.tree.functions[id.0 as usize];
+        if function.provisional {
+            // What was wrong with the other body does not matter any more.
+            function.problems.clear();
+            function.rest = None;
+        }
+        function.provisional = provisional;
         let outer = std::mem::take(&mut self.problems);
         self.function = Some(id);
         self.result = signature.result.clone();

@@ -73,6 +73,9 @@ impl Sema<'_> {
         if !element.is_integer() {
             return Ok(None);
         }
+        if *length == Length::Known(0) {
+            return self.unsupported(expression, "an initial value of a flexible array member is");
+        }
         let span = self.span(expression);
         let mut text: Vec<u32> = parts.node.iter().flat_map(|part| characters(part, '"').0).collect();
         text.push(0);

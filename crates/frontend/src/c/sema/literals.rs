@@ -135,6 +135,8 @@ pub(super) fn characters(raw: &str, quote: char) -> (Vec<u32>, Option<CType>) {
         if c != '\\' {
             if let Some(byte) = raw_byte(c) {
                 out.push(u32::from(byte));
+            } else if prefix == "u" {
+                out.extend(c.encode_utf16(&mut [0; 2]).iter().copied().map(u32::from));
             } else if wide.is_some() {
                 out.push(u32::from(c));
             } else {

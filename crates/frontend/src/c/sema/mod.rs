@@ -2,8 +2,9 @@
 //!
 //! # Reading order
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
-//! 2. `specifiers.rs`, `records.rs`: types. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
+//! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
 //! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`, `bit_builtins.rs`: functions that the compiler knows.
+//!    `variadic.rs`: `va_list` and what is done with it.
 //! 4. `statement.rs`: statements.
 
 mod bit_builtins;
@@ -15,9 +16,11 @@ mod literals;
 mod operators;
 mod reals;
 mod records;
+mod shared;
 mod specifiers;
 mod statement;
 mod term;
+mod variadic;
 
 use std::collections::BTreeSet;
 
@@ -31,7 +34,7 @@ use super::input::Unit;
 use super::lines::{LineTable, Sources};
 use super::pragmas::Pragmas;
 use super::problem::{Checked, Problem};
-use super::tree::{FunctionId, ObjectId, Statement, Tree};
+use super::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, Tree};
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
@@ -49,12 +52,36 @@ pub(super) enum Entity {
 pub(crate) struct Linkage {
     pub(super) objects: FxHashMap<String, ObjectId>,
     pub(super) functions: FxHashMap<String, FunctionId>,
+    /// Names that differ from those for the assembler, and the latter.
+    labels: Vec<(String, String, Span)>,
+    /// Structures and unions of files that were read, by their text.
+    records: FxHashMap<String, u32>,
 }
 
 impl Linkage {
     /// The function of this name that all units see, or the only one that a unit sees.
     pub(crate) fn function(&self, name: &str) -> Option<FunctionId> {
         self.functions.get(name).copied()
+    }
+
+    /// Two names of one function or object: it is not followed which ones are one.
+    pub(crate) fn second_names(&self, tree: &Tree) -> Vec<Problem> {
+        let is_known = |label: &str| {
+            let object = |object: &Object| object.lifetime == Lifetime::Static && object.name == label;
+            let function = |function: &Function| function.name == label;
+            tree.objects.iter().any(object) || tree.functions.iter().any(function)
+        };
+        let has_body = |name: &str| tree.functions.iter().any(|f| f.name == name && f.body.is_some());
+        let is_object = |name: &str| self.objects.contains_key(name);
+        let mut problems = Vec::new();
+        for (name, label, span) in &self.labels {
+            let shared = self.labels.iter().any(|(other, same, _)| other != name && same == label);
+            let defined = has_body(name) || has_body(label) || is_object(name);
+            if defined && (shared || is_known(label)) {
+                problems.push(Problem::unsupported(*span, &format!("a second name for `{label}` is")));
+            }
+        }
+        problems
     }
 }
 
@@ -89,6 +116,10 @@ pub(crate) struct Sema<'a> {
     in_prototype: usize,
     /// Whether the outermost of them is that of the function at hand: its lengths are evaluated.
     defines: bool,
+    /// The structures below this number are those of other units.
+    first_record: u32,
+    /// Whether something in the unit has an alignment of its own.
+    aligns: bool,
     /// The types of the switches around the statement at hand.
     switches: Vec<CType>,
 }
@@ -128,6 +159,7 @@ fn analyse_unit(
     sources: &mut Sources,
     again: Again,
 ) -> Vec<Problem> {
+    let first_record = tree.types.records.len() as u32;
     let mut sema = Sema {
         tree,
         linkage,
@@ -144,8 +176,11 @@ fn analyse_unit(
         again,
         in_prototype: 0,
         defines: false,
+        first_record,
+        aligns: false,
         switches: Vec::new(),
     };
+    let definitions = sema.share_records(&unit.tree);
     for declaration in &unit.tree.0 {
         let outcome = match &declaration.node {
             ExternalDeclaration::Declaration(declaration) => sema.declaration(declaration).map(drop),
@@ -163,6 +198,7 @@ fn analyse_unit(
         let span = unit.lines.place_of(sema.sources, *at, name.len());
         sema.problems.push(unsupported_attribute(span, name));
     }
+    sema.offer_records(definitions);
     sema.problems
 }
 

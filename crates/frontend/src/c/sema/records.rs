@@ -51,20 +51,28 @@ impl Sema<'_> {
             }
         }
         if let Some(declarations) = &syntax.node.declarations {
-            if self.tree.types.record(id).complete {
+            let shared = id < self.first_record;
+            if self.tree.types.record(id).complete && !shared {
                 return self.fail(syntax, "this structure is defined twice");
             }
-            let members = self.members(declarations)?;
-            let mut pack = attributes.packed.then_some(1);
-            if let Some(most) =
-                self.pragmas.pack(self.lines.original(syntax.span.end)).filter(|_| pack.is_none())
-            {
-                if members.iter().any(|member| member.width.is_some()) {
-                    return self.unsupported(syntax, "`#pragma pack` with bit-fields is");
-                }
-                pack = Some(most);
+            let mut members = self.members(declarations)?;
+            for member in &mut members {
+                member.packed |= attributes.packed;
             }
-            self.tree.types.complete(id, members, pack, attributes.align);
+            let pack = self.pragmas.pack(self.lines.original(syntax.span.end));
+            if !shared {
+                self.tree.types.complete(id, members, pack, attributes.align);
+                return Ok(CType::Record(self.unnamed_elsewhere(id).unwrap_or(id)));
+            }
+            // Another unit has the same text: it must mean the same.
+            let again = self.tree.types.records.len() as u32;
+            let name = self.tree.types.record(id).name.clone();
+            self.tree.types.records.push(Record { name, union, ..Record::default() });
+            self.tree.types.complete(again, members, pack, attributes.align);
+            if !self.tree.types.record(again).is_like(self.tree.types.record(id)) {
+                return self
+                    .unsupported(syntax, "a structure whose text means something else in another file is");
+            }
         }
         Ok(CType::Record(id))
     }

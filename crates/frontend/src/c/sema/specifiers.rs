@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lang_c::ast::{
     ArraySize, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Ellipsis, Extension,
     FunctionDeclarator, ParameterDeclaration, PointerQualifier, SpecifierQualifier, StorageClassSpecifier,
-    TypeName, TypeOf, TypeSpecifier,
+    TS18661FloatFormat, TypeName, TypeOf, TypeSpecifier,
 };
 use lang_c::span::Node;
 use wherefore_program::Span;
@@ -30,6 +30,8 @@ pub(super) struct Attributes {
     pub(super) packed: bool,
     pub(super) align: Option<u64>,
     pub(super) noreturn: bool,
+    /// Whether an `extern inline` definition is only for inlining.
+    pub(super) gnu_inline: bool,
     /// The width that `mode` gives to an integer.
     pub(super) mode: Option<u32>,
     /// The size of a vector in bytes.
@@ -44,6 +46,7 @@ impl Attributes {
             packed: self.packed || more.packed,
             align: self.align.max(more.align),
             noreturn: self.noreturn || more.noreturn,
+            gnu_inline: self.gnu_inline || more.gnu_inline,
             mode: self.mode.or(more.mode),
             vector: self.vector.or(more.vector),
             weak: self.weak.or(more.weak),
@@ -95,7 +98,9 @@ impl Sema<'_> {
                 },
                 "packed" => found.packed = true,
                 "noreturn" => found.noreturn = true,
+                "gnu_inline" => found.gnu_inline = true,
                 "aligned" => {
+                    self.aligns = true;
                     let align = attribute.arguments.first().map(|a| self.integer_constant(a));
                     match align.unwrap_or(Ok(16)) {
                         Ok(align) if align.is_power_of_two() => found.align = found.align.max(Some(align)),
@@ -152,7 +157,8 @@ impl Sema<'_> {
                 DeclarationSpecifier::Extension(extensions) => {
                     attributes = attributes.and(self.attributes(extensions));
                 }
-                DeclarationSpecifier::TypeQualifier(_) | DeclarationSpecifier::Alignment(_) => {}
+                DeclarationSpecifier::Alignment(_) => self.aligns = true,
+                DeclarationSpecifier::TypeQualifier(_) => {}
             }
         }
         let ty = self.base_type(&types, attributes, at)?;
@@ -218,10 +224,16 @@ impl Sema<'_> {
             Some(TypeSpecifier::Float) => CType::Float(4),
             Some(TypeSpecifier::Double) if long > 0 => CType::Float(self.long_double()),
             Some(TypeSpecifier::Double) => CType::Float(8),
-            Some(TypeSpecifier::TS18661Float(float)) => match float.width {
-                16 | 32 => CType::Float(4),
-                64 => CType::Float(8),
-                _ => CType::Float(16),
+            Some(TypeSpecifier::TS18661Float(float)) => match (&float.format, float.width) {
+                (TS18661FloatFormat::BinaryInterchange, 16) => CType::Float(2),
+                (TS18661FloatFormat::BinaryInterchange, 32) => CType::Float(4),
+                (TS18661FloatFormat::BinaryInterchange, 64) => CType::Float(8),
+                (TS18661FloatFormat::BinaryInterchange, 128) => CType::Float(16),
+                (TS18661FloatFormat::BinaryExtended, 32) => CType::Float(8),
+                (TS18661FloatFormat::BinaryExtended, 64) => CType::Float(self.long_double()),
+                _ => {
+                    return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is"));
+                }
             },
             Some(TypeSpecifier::Bool) => CType::Bool,
             Some(TypeSpecifier::Atomic(name)) => self.type_name(name)?,
@@ -234,7 +246,7 @@ impl Sema<'_> {
                     self.refused.push(problem);
                     ty
                 }
-                _ if name.node.name == "__builtin_va_list" => CType::Void.pointer_to(),
+                _ if name.node.name == "__builtin_va_list" => self.va_list(),
                 _ => return self.fail(name, format!("`{}` is not a type", name.node.name)),
             },
             Some(TypeSpecifier::TypeOf(of)) => match &of.node {

@@ -2,7 +2,7 @@
 
 use lang_c::ast::{
     CallExpression, Expression, GenericAssociation, GenericSelection, MemberExpression, MemberOperator,
-    OffsetMember, OffsetOfExpression,
+    OffsetMember, OffsetOfExpression, SpecifierQualifier, TypeName, TypeOf, TypeSpecifier,
 };
 use lang_c::span::Node;
 
@@ -65,6 +65,9 @@ impl Sema<'_> {
             }
             Expression::AlignOf(name) => {
                 let ty = self.type_name(&name.node.0)?;
+                if self.aligns && is_expression(&name.node.0.node) || matches!(ty, CType::Function(_)) {
+                    return self.unsupported(node, "the alignment of an object in a text that sets some is");
+                }
                 let align = self.tree.types.align(&ty);
                 Ok(Term::new(TermKind::Constant(align), self.tree.types.size_type(), span))
             }
@@ -106,7 +109,7 @@ impl Sema<'_> {
                 Ok(Term::new(TermKind::Comma(terms), ty, span))
             }
             Expression::OffsetOf(offset) => self.offset_of(offset),
-            Expression::VaArg(_) => self.unsupported(node, "variable arguments are"),
+            Expression::VaArg(argument) => self.va_arg(argument),
             Expression::Statement(statement) => self.statement_expression(statement, span),
         }
     }
@@ -358,6 +361,16 @@ impl Sema<'_> {
         }
         Ok(converted)
     }
+}
+
+/// Whether a type is that of an expression: `typeof(e)`.
+fn is_expression(name: &TypeName) -> bool {
+    name.specifiers.iter().any(|specifier| match &specifier.node {
+        SpecifierQualifier::TypeSpecifier(ty) => {
+            matches!(&ty.node, TypeSpecifier::TypeOf(of) if matches!(of.node, TypeOf::Expression(_)))
+        }
+        _ => false,
+    })
 }
 
 /// Whether the middle of `a ?: b` is left out: the rewriting has put a name there.
