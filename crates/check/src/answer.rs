@@ -51,7 +51,8 @@ pub enum EngineChoice {
 const REACHED_TIME: Duration = Duration::from_millis(500);
 
 impl Question {
-    /// The engines that are asked about a task: this follows from the program, not from its language.
+    /// The engines that are asked about a task: this follows from the program, not from its
+    /// language.
     pub fn engines(&self, task: &Task) -> Vec<Arc<dyn Engine>> {
         let by_diagrams = task.program.has_small_data();
         let exact = || Arc::new(Exact { search: self.search });

@@ -1,8 +1,8 @@
 //! From what engines say to what users read: verdicts count only if nothing speaks against them.
 //!
-//! A failing run of a compiled language counts only if the compiled program does not contradict it. A
-//! proof counts only if nothing was observed that is not modelled ([`Task::doubts`]), if no index can
-//! be outside of its array, and if its check by other code does not refute it.
+//! A failing run of a compiled language counts only if the compiled program does not contradict it.
+//! A proof counts only if nothing was observed that is not modelled ([`Task::doubts`]), if no index
+//! can be outside of its array, and if its check by other code does not refute it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -109,8 +109,8 @@ fn contradiction(task: &Task, run: &FailingRun, outcome: Option<&Replay>) -> Opt
         Some(Replay::NotReplayed { why }) => why.clone(),
         None => "it was not replayed".to_owned(),
     };
-    // A run that was not seen need not exist if it depends on a value that is approximated: floats, shifts
-    // that are too wide, inline assembly, functions of the C library that are not modelled.
+    // A run that was not seen need not exist if it depends on a value that is approximated: floats,
+    // shifts that are too wide, inline assembly, functions of the C library that are not modelled.
     if !task.is_c() {
         return None;
     }

@@ -14,8 +14,8 @@ use crate::verdict::{Answer, CheckError, EngineName};
 /// # Laws
 /// - A verdict that is not *unknown* is right, and carries its evidence.
 /// - `decide` has a verdict for each check of the task, in their order.
-/// - A failing run may leave the verdicts on other checks open ([`Why::NotAsked`]); it is asked again
-///   about those.
+/// - A failing run may leave the verdicts on other checks open ([`Why::NotAsked`]); it is asked
+///   again about those.
 /// - `takes` is the only place where a program is refused.
 ///
 /// [`Why::NotAsked`]: crate::Why::NotAsked

@@ -1,28 +1,32 @@
 //! Verdicts on programs, with their evidence.
 //!
 //! # Reading order
-//! 1. [`answer()`]: the front door. A [`Task`](wherefore_program::Task) goes in, an [`Answer`] comes out: one [`Verdict`] for each check,
-//!    each with its evidence. [`Question`]: how it is decided; [`Budget`]: what it may spend; [`Session`]: what engines share.
-//! 2. [`Engine`]: the interface of all engines. [`portfolio()`] runs several side by side; [`confirm()`] questions what they say;
-//!    `reached.rs`: whether runs come to a check at all.
-//! 3. [`exact`]: programs over finite data, decided by decision diagrams on an extended weighted pushdown system.
-//!    [`exact::Checker`] gives decisions, shortest runs, the error projection, and the stores at each location.
-//! 4. `encoding`, which it shares with refinement: `layout` (variables as bits, and their order), `bits` (expressions as
-//!    predicates), edges as rules, `concrete` (runs with values).
-//! 5. [`interpolants`]: interpolants of formulas and of DAGs of counterexamples. [`cegar`]: abstraction refinement by them.
-//! 6. For data that are too large for diagrams: [`bounded`], [`smt_cegar`], over `symbolic` (programs as formulas).
-//!    [`smt_cegar::project`]: which locations lie on failing runs; [`through()`]: a failing run through some of them;
-//!    [`project_from`]: both together.
-//!    Proofs are checked again, with `meaning` instead of `symbolic`: in `smt_cegar/proof.rs`, and by [`unrolled_proof`]; [`Prover`] is the
-//!    solver that does.
+//! 1. [`answer()`]: the front door. A [`Task`](wherefore_program::Task) goes in, an [`Answer`]
+//!    comes out: one [`Verdict`] for each check, each with its evidence. [`Question`]: how it is
+//!    decided; [`Budget`]: what it may spend; [`Session`]: what engines share.
+//! 2. [`Engine`]: the interface of all engines. [`portfolio()`] runs several side by side;
+//!    [`confirm()`] questions what they say; `reached.rs`: whether runs come to a check at all.
+//! 3. [`exact`]: programs over finite data, decided by decision diagrams on an extended weighted
+//!    pushdown system. [`exact::Checker`] gives decisions, shortest runs, the error projection, and
+//!    the stores at each location.
+//! 4. `encoding`, which it shares with refinement: `layout` (variables as bits, and their order),
+//!    `bits` (expressions as predicates), edges as rules, `concrete` (runs with values).
+//! 5. [`interpolants`]: interpolants of formulas and of DAGs of counterexamples. [`cegar`]:
+//!    abstraction refinement by them.
+//! 6. For data that are too large for diagrams: [`bounded`], [`smt_cegar`], over `symbolic`
+//!    (programs as formulas). [`smt_cegar::project`]: which locations lie on failing runs;
+//!    [`through()`]: a failing run through some of them; [`project_from`]: both together. Proofs
+//!    are checked again, with `meaning` instead of `symbolic`: in `smt_cegar/proof.rs`, and by
+//!    [`unrolled_proof`]; [`Prover`] is the solver that does.
 //! 7. [`harness`]: failing runs of C programs, by the compiled program.
-//! 8. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many failing runs.
+//! 8. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many
+//!    failing runs.
 //!
 //! # Soundness
-//! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not supported, is
-//! [`Verdict::Unknown`] with its reason. Every run of an engine with decision diagrams is replayed by the interpreter of
-//! `wherefore-program` before it is handed out; every proof by [`smt_cegar`] is checked again, and every proof by [`bounded`] is, by
-//! [`confirm()`].
+//! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not
+//! supported, is [`Verdict::Unknown`] with its reason. Every run of an engine with decision
+//! diagrams is replayed by the interpreter of `wherefore-program` before it is handed out; every
+//! proof by [`smt_cegar`] is checked again, and every proof by [`bounded`] is, by [`confirm()`].
 
 mod answer;
 pub mod bounded;

@@ -1,7 +1,9 @@
 //! What expressions and operations mean, for those who check proofs.
 //!
-//! The engines have their own (`symbolic/machine.rs`). A proof is checked by code that shares nothing with the engine that found it, so this is written
-//! a second time, from the documentation of `wherefore-program`: the two must not call each other. `smt_cegar/proof.rs` reads it backwards, `unrolled_proof` forwards.
+//! The engines have their own (`symbolic/machine.rs`). A proof is checked by code that shares
+//! nothing with the engine that found it, so this is written a second time, from the documentation
+//! of `wherefore-program`: the two must not call each other. `smt_cegar/proof.rs` reads it
+//! backwards, `unrolled_proof` forwards.
 
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Call, Expr, ExprKind, ProcedureId, Program, Scalar, Target, Type,

@@ -1,7 +1,8 @@
 //! A path as formulas over what comes from outside.
 //!
-//! Steps of the path are executed one after the other on a store of terms. Steps that do not matter can be left out: what they write then keeps its
-//! old value, which is right if nothing that is asked for depends on it.
+//! Steps of the path are executed one after the other on a store of terms. Steps that do not matter
+//! can be left out: what they write then keeps its old value, which is right if nothing that is
+//! asked for depends on it.
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{EdgeRef, Expr, Operation, ProcedureId, Program, Target, Var};
@@ -44,7 +45,8 @@ impl<'p> PathTerms<'p> {
         walk
     }
 
-    /// Forgets all values that can be seen here: they are new unknowns, named after the variables that hold them.
+    /// Forgets all values that can be seen here: they are new unknowns, named after the variables
+    /// that hold them.
     pub fn forget(&mut self) {
         self.unknowns.clear();
         self.machine.name_prefix(format!("f{}", self.position));
@@ -92,14 +94,15 @@ impl<'p> PathTerms<'p> {
         &self.unknowns
     }
 
-    /// The value of an expression of the procedure that the walk is in, and the condition under which it has one.
+    /// The value of an expression of the procedure that the walk is in, and the condition under
+    /// which it has one.
     pub fn value(&mut self, expr: &Expr) -> (Term, Term) {
         self.machine.name_prefix(format!("v{}", self.position));
         self.machine.value_at(&self.store, self.place, expr)
     }
 
-    /// Takes the next edge of the path; if it is not executed, it changes nothing but the place. The condition under which it can be
-    /// taken.
+    /// Takes the next edge of the path; if it is not executed, it changes nothing but the place.
+    /// The condition under which it can be taken.
     ///
     /// # Panics
     /// If the edge does not start where the walk is.

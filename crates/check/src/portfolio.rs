@@ -1,9 +1,9 @@
 //! Several engines side by side, until every check is decided or the budget is spent.
 //!
-//! No engine is the best for all programs ([Kie05] §6.2 and §6.5; decision 0010), so those that suit
-//! a program run on threads of their own, and the first answer counts. A failing run decides one
-//! check: the engines are asked again about the others. Checks that are not decided together are
-//! asked about one by one.
+//! No engine is the best for all programs ([Kie05] §6.2 and §6.5; decision 0010), so those that
+//! suit a program run on threads of their own, and the first answer counts. A failing run decides
+//! one check: the engines are asked again about the others. Checks that are not decided together
+//! are asked about one by one.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};

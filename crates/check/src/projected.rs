@@ -1,9 +1,12 @@
-//! The error projection of a C program by all means: a failing run to begin with, refinement, and instrumentation for what it leaves open.
+//! The error projection of a C program by all means: a failing run to begin with, refinement, and
+//! instrumentation for what it leaves open.
 //!
-//! Refinement ([`project`]) rules out what no failing run goes through, and says under which conditions the others do; but it may take long to find
-//! a run that turns a loop many times, and may find no invariant. Bounded checking is good at the first, and needs no invariant where loops end. So
-//! the two take turns under one budget: the run of the verdict is a seed; then refinement; then, for what is inside and not
-//! confirmed, [`through()`]: for all of it at once, since one "there is none" settles all, and one run may confirm many; at last one by one.
+//! Refinement ([`project`]) rules out what no failing run goes through, and says under which
+//! conditions the others do; but it may take long to find a run that turns a loop many times, and
+//! may find no invariant. Bounded checking is good at the first, and needs no invariant where loops
+//! end. So the two take turns under one budget: the run of the verdict is a seed; then refinement;
+//! then, for what is inside and not confirmed, [`through()`]: for all of it at once, since one
+//! "there is none" settles all, and one run may confirm many; at last one by one.
 
 use wherefore_program::{ErrorSite, Node, Program};
 
@@ -12,10 +15,11 @@ use crate::smt_cegar::{Cycle, ProjectOptions, Projected, project};
 use crate::through::{Through, through};
 use crate::verdict::{Decision, FailingRun};
 
-/// Computes the error projection of a program that is known to fail, with failing runs to begin with;
-/// `progress` is told of each counterexample that refinement examines.
+/// Computes the error projection of a program that is known to fail, with failing runs to begin
+/// with; `progress` is told of each counterexample that refinement examines.
 ///
-/// **Ensures:** as [`project`]; `is_checked` holds only if refinement alone has excluded all that is outside.
+/// **Ensures:** as [`project`]; `is_checked` holds only if refinement alone has excluded all that
+/// is outside.
 pub fn project_from(
     program: &Program,
     targets: &[ErrorSite],

@@ -1,7 +1,7 @@
 //! Who checks proofs: the solver of our own, or one of other makers.
 //!
-//! Checks of proofs share the solver with the engines that found them. A user who does not want to trust it names another, and then nothing counts as a
-//! proof that this one does not accept.
+//! Checks of proofs share the solver with the engines that found them. A user who does not want to
+//! trust it names another, and then nothing counts as a proof that this one does not accept.
 
 use std::time::Duration;
 
@@ -31,7 +31,8 @@ pub struct NoProver {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Prover {
-    /// Another solver: a known one by its name (`z3`), or a command line (`z3 -in -smt2`). It is asked what everybody knows.
+    /// Another solver: a known one by its name (`z3`), or a command line (`z3 -in -smt2`). It is
+    /// asked what everybody knows.
     ///
     /// # Errors
     /// It cannot be run, or it does not know.

@@ -1,10 +1,10 @@
 //! Whether runs come to a check at all: one that no run comes to holds for this reason alone.
 //!
-//! The *approach* of a check is the set of locations where it is decided whether it fails: the nearest
-//! locations on the way to the error from which a run can still go elsewhere; in the callers, if a
-//! procedure can do nothing but fail. If no run comes to the approach, the check is vacuous. The
-//! dominators of an approach tell how far runs do come; often that is a contradiction between
-//! assumptions.
+//! The *approach* of a check is the set of locations where it is decided whether it fails: the
+//! nearest locations on the way to the error from which a run can still go elsewhere; in the
+//! callers, if a procedure can do nothing but fail. If no run comes to the approach, the check is
+//! vacuous. The dominators of an approach tell how far runs do come; often that is a contradiction
+//! between assumptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -64,8 +64,8 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Those of some locations that no run comes to. Locations on the runs that are found are added to
-    /// `visited`.
+    /// Those of some locations that no run comes to. Locations on the runs that are found are added
+    /// to `visited`.
     fn unreachable(&self, wanted: BTreeSet<Node>, visited: &mut BTreeSet<Node>) -> BTreeSet<Node> {
         let mut open: Vec<Node> = wanted.into_iter().filter(|node| !visited.contains(node)).collect();
         while !open.is_empty() && self.budget.stopped().is_none() {
@@ -85,7 +85,8 @@ impl Question<'_> {
         BTreeSet::new()
     }
 
-    /// The last location on the way to an unreachable one that runs do come to, as far as that is known.
+    /// The last location on the way to an unreachable one that runs do come to, as far as that is
+    /// known.
     fn last_reached(&self, node: Node, visited: &mut BTreeSet<Node>) -> Option<Node> {
         let body = self.task.program.procedure(node.procedure);
         let dominators = Dominators::new(&body.graph(), body.entry.0);

@@ -1,9 +1,10 @@
 //! Formulas as expressions of C that have the same value, with the names of the source.
 //!
-//! A term knows bits, an expression of C has a type. The writer keeps the type of each part and puts a cast where C would
-//! read the bits in another way: an unsigned comparison of signed variables is written with casts, not as if it were a signed
-//! one. Arithmetic wraps, as it does in the model. What has no such expression (memory as a whole, parts of odd widths) is
-//! not written at all.
+//! A term knows bits, an expression of C has a type. The writer keeps the type of each part and
+//! puts a cast where C would read the bits in another way: an unsigned comparison of signed
+//! variables is written with casts, not as if it were a signed one. Arithmetic wraps, as it does in
+//! the model. What has no such expression (memory as a whole, parts of odd widths) is not written
+//! at all.
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{Type, Variable};
@@ -111,7 +112,8 @@ fn signed(value: u64, width: u32) -> i64 {
     ((value << unused) as i64) >> unused
 }
 
-/// A constant that has the type of its width in C: a plain number above the largest `int` would be wider.
+/// A constant that has the type of its width in C: a plain number above the largest `int` would be
+/// wider.
 fn constant(value: u64, width: u32, reading: Reading) -> String {
     match (reading, width) {
         (Reading::Signed, _) => match signed(value, width) {

@@ -1,7 +1,9 @@
-//! A failing run through given locations, by instrumentation: a question that every engine for C can answer.
+//! A failing run through given locations, by instrumentation: a question that every engine for C
+//! can answer.
 //!
-//! A run goes through one of some locations and fails if it fails in a program that remembers whether it has been there, and in which an error counts
-//! only then. This knows nothing of projections: it is a second way to the same answer, and one by one it can be the faster way.
+//! A run goes through one of some locations and fails if it fails in a program that remembers
+//! whether it has been there, and in which an error counts only then. This knows nothing of
+//! projections: it is a second way to the same answer, and one by one it can be the faster way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -77,8 +79,9 @@ struct Instrumented {
 }
 
 impl Instrumented {
-    /// A location of `nodes` is split: a new step behind it remembers the visit, and then all its edges follow. A target is
-    /// left by one step only, to a new error, if a visit is remembered. A target of `nodes` stays as it is.
+    /// A location of `nodes` is split: a new step behind it remembers the visit, and then all its
+    /// edges follow. A target is left by one step only, to a new error, if a visit is remembered. A
+    /// target of `nodes` stays as it is.
     fn new(program: &Program, targets: &[ErrorSite], nodes: &[Node]) -> Self {
         let mut made = program.clone();
         let remembered = Var::Global(made.globals.len() as u32);

@@ -203,7 +203,8 @@ pub enum Why {
     },
     /// A failing run was found, but the compiled program does not fail.
     NotConfirmed(String),
-    /// A failing run was found that was not confirmed, and it depends on a value that is approximated.
+    /// A failing run was found that was not confirmed, and it depends on a value that is
+    /// approximated.
     ValueLeftOpen {
         /// The expression.
         at: Span,

@@ -1,8 +1,9 @@
 //! Limits that hold even while an engine does not look at them.
 //!
-//! Engines look at the clock between their operations. One of these can take long: a question to the solver, a run of many steps that is read from
-//! a model, a large unrolling that is thrown away. So engines for C run on threads of their own, and whoever waits for them
-//! stops waiting a little after a limit, with what they have told so far. The thread ends with the process at the latest.
+//! Engines look at the clock between their operations. One of these can take long: a question to
+//! the solver, a run of many steps that is read from a model, a large unrolling that is thrown
+//! away. So engines for C run on threads of their own, and the portfolio stops waiting a little
+//! after a limit, with what they have told so far. The thread ends with the process at the latest.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};

@@ -1,14 +1,16 @@
 //! Affine-relation analysis: which linear equations hold between the variables?
 //!
-//! \[Lal09\] §3.5.2, after Müller-Olm and Seidl. An affine relation `a₀ + a₁x₁ + … + aₙxₙ = 0` is the column vector `(a₀, …, aₙ)`. A
-//! statement is a set of matrices that map a relation after it to relations before it (weakest preconditions); a
-//! weight is the vector space they span. ⊗ is spanned by the products, in the order of execution; ⊕ is the sum of spaces.
+//! \[Lal09\] §3.5.2, after Müller-Olm and Seidl. An affine relation `a₀ + a₁x₁ + … + aₙxₙ = 0` is
+//! the column vector `(a₀, …, aₙ)`. A statement is a set of matrices that map a relation after it
+//! to relations before it (weakest preconditions); a weight is the vector space they span. ⊗ is
+//! spanned by the products, in the order of execution; ⊕ is the sum of spaces.
 //!
-//! - **Exact:** spaces are over the rationals. A space is kept as its reduced echelon basis, each row scaled to integers
-//!   without common factor and with positive pivot: equal spaces have equal bases.
+//! - **Exact:** spaces are over the rationals. A space is kept as its reduced echelon basis, each
+//!   row scaled to integers without common factor and with positive pivot: equal spaces have equal
+//!   bases.
 //! - **Chains** are finite: a chain of spaces of `(n+1)×(n+1)` matrices has at most `(n+1)²` steps.
-//! - **Cost:** with `N = (n+1)²`, ⊕ takes `N³` operations at most. ⊗ multiplies up to `N²` pairs of matrices and is stopped
-//!   as soon as the space is full. Bases are small in practice.
+//! - **Cost:** with `N = (n+1)²`, ⊕ takes `N³` operations at most. ⊗ multiplies up to `N²` pairs of
+//!   matrices and is stopped as soon as the space is full. Bases are small in practice.
 //!
 //! Branch conditions are not modelled: a branch has weight 1, which over-approximates.
 
@@ -167,10 +169,12 @@ impl AffineRelations {
         self.size - 1
     }
 
-    /// Assigns affine expressions over old values to some variables, all at once; others keep their values.
+    /// Assigns affine expressions over old values to some variables, all at once; others keep their
+    /// values.
     ///
     /// # Panics
-    /// If a variable does not exist, or an expression does not have one coefficient for each variable and the constant.
+    /// If a variable does not exist, or an expression does not have one coefficient for each
+    /// variable and the constant.
     pub fn assign(&self, assignments: &[(usize, Affine)]) -> MatrixSpace {
         let mut basis = Basis::default();
         basis.insert(self.matrix(assignments));
@@ -297,12 +301,13 @@ impl Semiring for AffineRelations {
 
 /// Calls keep the caller's local variables: `merge(w₁, w₂) = w₁ ⊗ project(entry ⊗ w₂)`.
 ///
-/// \[Lal09\] §3.5.2, *Incorporating Local Variables*. In every matrix the columns of the locals, which give their new values, are
-/// replaced by those of the identity, scaled by the top left entry: this keeps the operation linear.
+/// \[Lal09\] §3.5.2, *Incorporating Local Variables*. In every matrix the columns of the locals,
+/// which give their new values, are replaced by those of the identity, scaled by the top left
+/// entry: this keeps the operation linear.
 ///
-/// **Divergence.** The printed *project* also clears the third quadrant, the influence of old locals on new globals. That is
-/// right if the callee's locals start as 0: [`Entry::Bound`] to the assignment of 0. Where parameters are bound to
-/// the caller's locals, that influence must stay.
+/// **Divergence.** The printed *project* also clears the third quadrant, the influence of old
+/// locals on new globals. That is right if the callee's locals start as 0: [`Entry::Bound`] to the
+/// assignment of 0. Where parameters are bound to the caller's locals, that influence must stay.
 ///
 /// ```
 /// use wherefore_domains::{AffineLocals, AffineRelations, Entry};

@@ -59,7 +59,8 @@ proptest! {
 
     #[test]
     fn no_relation_is_missed(start in prop::collection::vec(prop::collection::vec(-3..4i64, 2), 1..4)) {
-        // The paths assign points; the relations are those through all points: 3 − rank of (1, x, y).
+        // The paths assign points; the relations are those through all points: 3 − rank of (1, x,
+        // y).
         let domain = AffineRelations::new(2);
         let point = |p: &Vec<i64>| domain.assign(&[(0, vec![p[0], 0, 0]), (1, vec![p[1], 0, 0])]);
         let w = start.iter().fold(domain.zero(), |all, p| domain.combine(&all, &point(p)));
@@ -83,7 +84,8 @@ proptest! {
     }
 }
 
-/// Fig. 3.5: `x1 = ?; x2 = x1 + 1`, then a loop that calls a procedure which adds 2 to both, or does nothing.
+/// Fig. 3.5: `x1 = ?; x2 = x1 + 1`, then a loop that calls a procedure which adds 2 to both, or
+/// does nothing.
 #[test]
 fn in_the_program_of_figure_3_5_one_relation_survives_the_loop() {
     let domain = AffineRelations::new(2);
@@ -149,7 +151,8 @@ fn locals_bound_to_zero_give_the_printed_projection() {
 
 #[test]
 fn a_parameter_carries_a_local_of_the_caller_into_a_global() {
-    // g (0) is global, l (1) is the caller's local and also the place of the parameter: `f(l + 1)`, where f is `g = l`.
+    // g (0) is global, l (1) is the caller's local and also the place of the parameter: `f(l + 1)`,
+    // where f is `g = l`.
     let domain = AffineRelations::new(2);
     let bind = domain.assign(&[(1, vec![1, 0, 1])]);
     let callee = domain.assign(&[(0, vec![0, 0, 1])]);

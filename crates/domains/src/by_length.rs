@@ -1,14 +1,17 @@
 //! Any domain, sorted by the lengths of paths.
 //!
-//! A weight is a monotone step function `f: ℕ → D`: `f(n)` is the ⊕ of the weights of all paths of at most `n` steps.
-//! Combine is pointwise, extend is convolution: `(f ⊗ g)(n) = ⊕ {f(i) ⊗ g(j) | i + j ≤ n}`. So the length of the shortest
-//! path whose weight is not 0 can be read off in any domain, where \[Lal09\] Def. 2.4.16 needs one matrix entry for each
-//! pair of stores. `f ↦ lim f` is a homomorphism to the inner domain: nothing is lost.
+//! A weight is a monotone step function `f: ℕ → D`: `f(n)` is the ⊕ of the weights of all paths of
+//! at most `n` steps. Combine is pointwise, extend is convolution: `(f ⊗ g)(n) = ⊕ {f(i) ⊗ g(j) | i
+//! + j ≤ n}`. So the length of the shortest path whose weight is not 0 can be read off in any
+//! domain, where \[Lal09\] Def. 2.4.16 needs one matrix entry for each pair of stores. `f ↦ lim f`
+//! is a homomorphism to the inner domain: nothing is lost.
 //!
-//! - **Chains** are finite. Let `f₁ ≤ f₂ ≤ …` pointwise. The limits `lim fₖ` ascend in `D`, so from some `k` on they are all
-//!   equal to some `w`. `fₖ` reaches `w` at some `n`, and so does every later function, at `n` or before. What is left
-//!   to change are the values below `n`: finitely many, each of which ascends in `D`.
-//! - **Cost:** a function has at most as many steps as `D` has levels; ⊗ multiplies every pair of steps.
+//! - **Chains** are finite. Let `f₁ ≤ f₂ ≤ …` pointwise. The limits `lim fₖ` ascend in `D`, so from
+//!   some `k` on they are all equal to some `w`. `fₖ` reaches `w` at some `n`, and so does every
+//!   later function, at `n` or before. What is left to change are the values below `n`: finitely
+//!   many, each of which ascends in `D`.
+//! - **Cost:** a function has at most as many steps as `D` has levels; ⊗ multiplies every pair of
+//!   steps.
 //! - **Lengths** stop at `u32::MAX`, which stands for all larger ones too.
 
 use std::fmt;
@@ -191,7 +194,8 @@ impl<S: Semiring> Semiring for ByLength<S> {
         matches!(&w.steps[..], [(0, w)] if self.inner.is_one(w))
     }
 
-    /// `n ↦ ⊕ {a(m) − b(m) | m ≤ n}`, where the inner domain has a difference that distributes over ⊕ on the left.
+    /// `n ↦ ⊕ {a(m) − b(m) | m ≤ n}`, where the inner domain has a difference that distributes over
+    /// ⊕ on the left.
     fn difference(&self, a: &Self::Weight, b: &Self::Weight) -> Option<Self::Weight> {
         // `b` only grows between two steps of `a`, so its value at the steps of `a` decides.
         let zero = self.inner.zero();
@@ -247,7 +251,8 @@ impl<S: Adjoint> Adjoint for ByLength<S> {
 
 /// A merge function of `S`, applied length by length.
 ///
-/// `merge` drops the weight of the call rule, but the call is a step all the same: its length is added here.
+/// `merge` drops the weight of the call rule, but the call is a step all the same: its length is
+/// added here.
 ///
 /// ```
 /// use wherefore_domains::{ByLength, ByLengthMerge, Entry, Locals, RelationDomain};

@@ -1,14 +1,17 @@
 //! Copy-constant propagation: which variables are constant at a point of the program?
 //!
-//! \[Lal09\] §2.1.2 and §3.1. Environments give each variable a constant or ⊤; a weight is a transformer of environments that
-//! is built from the statements `x = c`, `x = y` and `x = ⊤`, by composition and join.
+//! \[Lal09\] §2.1.2 and §3.1. Environments give each variable a constant or ⊤; a weight is a
+//! transformer of environments that is built from the statements `x = c`, `x = y` and `x = ⊤`, by
+//! composition and join.
 //!
-//! **Representation.** In every such transformer the new value of a variable is `⊤`, or a join `e(v₁) ⊔ … ⊔ e(vₖ) ⊔ c` of
-//! old values and perhaps one constant. ("`e(v)` or `c`" is *not* ⊤: it is `c` where `e(v) = c`.) Two constants are ⊤. Different normal
-//! forms are different functions, so equality is semantic, and the laws hold exactly; keeping one source for each
-//! variable, and ⊤ where sources differ, would lose distributivity.
+//! **Representation.** In every such transformer the new value of a variable is `⊤`, or a join
+//! `e(v₁) ⊔ … ⊔ e(vₖ) ⊔ c` of old values and perhaps one constant. ("`e(v)` or `c`" is *not* ⊤: it
+//! is `c` where `e(v) = c`.) Two constants are ⊤. Different normal forms are different functions,
+//! so equality is semantic, and the laws hold exactly; keeping one source for each variable, and ⊤
+//! where sources differ, would lose distributivity.
 //!
-//! - **Chains** are finite: with `n` variables, the value of one can grow at most `n + 2` times, a transformer `n (n + 2)` times.
+//! - **Chains** are finite: with `n` variables, the value of one can grow at most `n + 2` times, a
+//!   transformer `n (n + 2)` times.
 //! - **Cost:** ⊕ is linear in the size of the transformers, ⊗ at most cubic in `n`.
 
 use std::fmt;
@@ -116,7 +119,8 @@ impl fmt::Debug for Source {
     }
 }
 
-/// A transformer of environments: a weight of [`CopyConstants`]. `None` is λe. ⊥, the transformer of no path.
+/// A transformer of environments: a weight of [`CopyConstants`]. `None` is λe. ⊥, the transformer
+/// of no path.
 ///
 /// ```
 /// use wherefore_domains::{Constant, CopyConstants, Source};
@@ -253,13 +257,14 @@ impl Adjoint for CopyConstants {
     }
 }
 
-/// Calls keep some variables of the caller and take some from the callee; others are as at the *entry* of the caller.
+/// Calls keep some variables of the caller and take some from the callee; others are as at the
+/// *entry* of the caller.
 ///
 /// \[Lal09\] §3.1, Fig. 3.1: `g(w₁, w₂) = λe. e[keep ↦ w₁(e)(keep), take ↦ (w₁ ⊗ w₂)(e)(take)]`.
 ///
-/// **Divergence.** `take` is read from `w₁ ⊗ entry ⊗ w₂`, where the [`Entry`] binds the callee's parameters: the printed
-/// function is [`Entry::Inherited`], and forgets what the call rule bound. With [`Entry::Uninitialised`] all variables that are
-/// kept start as ⊤ in the callee.
+/// **Divergence.** `take` is read from `w₁ ⊗ entry ⊗ w₂`, where the [`Entry`] binds the callee's
+/// parameters: the printed function is [`Entry::Inherited`], and forgets what the call rule bound.
+/// With [`Entry::Uninitialised`] all variables that are kept start as ⊤ in the callee.
 ///
 /// Path extension holds only if every variable is kept or taken.
 ///

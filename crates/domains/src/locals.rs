@@ -1,11 +1,13 @@
 //! The merge function of Boolean programs: a caller's local variables survive a call.
 //!
-//! \[Lal09\] §3.5.1: `merge(w₁, w₂) = w₁ ⊗ project(w₂)`, where *project* forgets what the callee did to its locals and puts
-//! the identity in its place. Path extension holds, by associativity of ⊗.
+//! \[Lal09\] §3.5.1: `merge(w₁, w₂) = w₁ ⊗ project(w₂)`, where *project* forgets what the callee
+//! did to its locals and puts the identity in its place. Path extension holds, by associativity of
+//! ⊗.
 //!
-//! **Divergence.** The printed `project(w) = {(g₁, l₁, g₂, l₁) | (g₁, l₁, g₂, l₂) ∈ w}` ties the locals with which the callee
-//! starts to those of the caller. But merging drops the weight of the call rule, which was to untie them. So the start
-//! of the callee is part of the merge function here ([`Entry`]): `merge(w₁, w₂) = w₁ ⊗ project(entry ⊗ w₂)`.
+//! **Divergence.** The printed `project(w) = {(g₁, l₁, g₂, l₁) | (g₁, l₁, g₂, l₂) ∈ w}` ties the
+//! locals with which the callee starts to those of the caller. But merging drops the weight of the
+//! call rule, which was to untie them. So the start of the callee is part of the merge function
+//! here ([`Entry`]): `merge(w₁, w₂) = w₁ ⊗ project(entry ⊗ w₂)`.
 
 use wherefore_pushdown::{Adjoint, AdjointMerge, Merge, Semiring};
 
@@ -23,7 +25,8 @@ use crate::relation::{Relation, RelationDomain};
 pub enum Entry<W> {
     /// With the values of the caller's locals: *project* exactly as printed in \[Lal09\] §3.5.1.
     Inherited,
-    /// With any values: the call rule has weight `{(g, l₁, g, l₂)}`, as in the text of \[Lal09\] §3.5.1.
+    /// With any values: the call rule has weight `{(g, l₁, g, l₂)}`, as in the text of \[Lal09\]
+    /// §3.5.1.
     Uninitialised,
     /// In a store that this weight relates to the caller's: parameters are passed.
     ///
@@ -93,7 +96,8 @@ impl Locals<Relation> {
         }
     }
 
-    /// The adjoint of [`project`](Self::project): `project(z)` meets `c` exactly when `z` meets the result.
+    /// The adjoint of [`project`](Self::project): `project(z)` meets `c` exactly when `z` meets the
+    /// result.
     ///
     /// It is `entryᵀ ⊗ {(g₁, l₁, g₂, l₂) | (g₁, l₁, g₂, l₁) ∈ c}`.
     pub fn pull_project(&self, domain: &RelationDomain, c: &Relation) -> Relation {

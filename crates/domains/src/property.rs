@@ -1,12 +1,15 @@
-//! Finite-state properties: the product of a pushdown system with an automaton that watches its runs.
+//! Finite-state properties: the product of a pushdown system with an automaton that watches its
+//! runs.
 //!
-//! \[Lal09\] §2.4.3. The automaton reads the topmost symbol of the stack at every step. Its state becomes part of the weight:
-//! rule `r = ⟨p, γ⟩ ↪ ⟨p′, u⟩` of weight `f(r)` gets `{q₁ → q₂ with f(r) | (q₁, q₂) ∈ R_γ}` in the relational domain on the
-//! automaton's states, weighted with the domain of the system (Def. 2.4.16). A run violates the property if its weight
-//! leads from the initial to an accepting state.
+//! \[Lal09\] §2.4.3. The automaton reads the topmost symbol of the stack at every step. Its state
+//! becomes part of the weight: rule `r = ⟨p, γ⟩ ↪ ⟨p′, u⟩` of weight `f(r)` gets `{q₁ → q₂ with
+//! f(r) | (q₁, q₂) ∈ R_γ}` in the relational domain on the automaton's states, weighted with the
+//! domain of the system (Def. 2.4.16). A run violates the property if its weight leads from the
+//! initial to an accepting state.
 //!
-//! **Requires:** a system without merge functions; with them the callee would have to hand its state to the caller.
-//! **Cost:** see [`WeightedRelations`]: cubic in the number of the automaton's states for each ⊗.
+//! **Requires:** a system without merge functions; with them the callee would have to hand its
+//! state to the caller. **Cost:** see [`WeightedRelations`]: cubic in the number of the automaton's
+//! states for each ⊗.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +20,8 @@ use crate::weighted_relation::{WeightedRelation, WeightedRelations};
 
 /// A finite automaton on the symbols of a stack; it stays where it is on symbols without an edge.
 ///
-/// A symbol counts when a rule *leaves* it. States are numbered from 0; accepting states mean that the property is violated.
+/// A symbol counts when a rule *leaves* it. States are numbered from 0; accepting states mean that
+/// the property is violated.
 ///
 /// ```
 /// use wherefore_domains::{PropertyAutomaton, Reachability};
@@ -68,7 +72,8 @@ impl PropertyAutomaton {
         self
     }
 
-    /// Makes a state accepting, and final: edges that leave it are ignored, so that a violation is never forgotten.
+    /// Makes a state accepting, and final: edges that leave it are ignored, so that a violation is
+    /// never forgotten.
     ///
     /// # Panics
     /// If there is no such state.
@@ -119,7 +124,8 @@ impl PropertyAutomaton {
         (domain, product)
     }
 
-    /// The weight of those runs in `w` that violate the property: from the initial state to accepting ones.
+    /// The weight of those runs in `w` that violate the property: from the initial state to
+    /// accepting ones.
     pub fn violation<S: Semiring>(
         &self,
         domain: &WeightedRelations<S>,
@@ -136,7 +142,8 @@ mod tests {
     use crate::{Cost, ShortestPath};
     use wherefore_pushdown::{Rhs, RuleId};
 
-    /// Null dereferences of a pointer p: states 0 (null), 1 (points somewhere), 2 (error), as in Fig. 2.15.
+    /// Null dereferences of a pointer p: states 0 (null), 1 (points somewhere), 2 (error), as in
+    /// Fig. 2.15.
     fn null_pointer(set: Symbol, clear: Symbol, dereference: Symbol) -> PropertyAutomaton {
         let mut automaton = PropertyAutomaton::new(3, 0);
         automaton.edge(0, set, 1).edge(1, clear, 0).edge(0, dereference, 2).accept(2);

@@ -1,7 +1,7 @@
 //! Relations on a small finite set, one bit for each pair.
 //!
-//! \[Lal09\] Def. 2.4.13: `(2^(G×G), ∪, ;, ∅, id)`. The tensor product is the Kronecker product of Boolean matrices
-//! (§6.5.2, Thm. 6.5.3): see [`RelationDomain::tensor`].
+//! \[Lal09\] Def. 2.4.13: `(2^(G×G), ∪, ;, ∅, id)`. The tensor product is the Kronecker product of
+//! Boolean matrices (§6.5.2, Thm. 6.5.3): see [`RelationDomain::tensor`].
 //!
 //! - **Chains** are finite: a relation on `n` elements grows at most `n²` times.
 //! - **Cost:** union takes `n²/64` word operations, composition and closure `n³/64`.

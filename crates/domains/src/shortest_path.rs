@@ -1,10 +1,13 @@
 //! The minpath domain: what is the cheapest path?
 //!
-//! \[Lal09\] Def. 2.4.14: `(ℕ ∪ {∞}, min, +, ∞, 0)`. With cost 1 on every rule a weight is the length of the shortest path.
+//! \[Lal09\] Def. 2.4.14: `(ℕ ∪ {∞}, min, +, ∞, 0)`. With cost 1 on every rule a weight is the
+//! length of the shortest path.
 //!
 //! - **Chains** are finite: an ascending chain of weights is a descending chain of naturals.
-//! - **Order:** [`rank`](Semiring::rank) is the cost, so a priority worklist settles every weight once (Dijkstra, Knuth).
-//! - **Overflow:** finite sums stop at [`Cost::MAX`] (2⁶⁴ − 2) and stay finite: a path is never lost because it is long.
+//! - **Order:** [`rank`](Semiring::rank) is the cost, so a priority worklist settles every weight
+//!   once (Dijkstra, Knuth).
+//! - **Overflow:** finite sums stop at [`Cost::MAX`] (2⁶⁴ − 2) and stay finite: a path is never
+//!   lost because it is long.
 
 use std::fmt;
 

@@ -1,11 +1,13 @@
 //! Relations on a small finite set whose pairs carry weights: square matrices over any domain.
 //!
-//! \[Lal09\] Def. 2.4.15 and 2.4.16: `R₁ ; R₂` is the matrix product, `R₁ ∪ R₂` the sum. With [`ShortestPath`](crate::ShortestPath)
-//! inside, a weight gives the length of the shortest trace between any two stores; with any domain inside, it tracks a
-//! property automaton ([`PropertyAutomaton`](crate::PropertyAutomaton), §2.4.3).
+//! \[Lal09\] Def. 2.4.15 and 2.4.16: `R₁ ; R₂` is the matrix product, `R₁ ∪ R₂` the sum. With
+//! [`ShortestPath`](crate::ShortestPath) inside, a weight gives the length of the shortest trace
+//! between any two stores; with any domain inside, it tracks a property automaton
+//! ([`PropertyAutomaton`](crate::PropertyAutomaton), §2.4.3).
 //!
 //! - **Chains** are finite, since each of the `n²` entries only grows and has finite chains.
-//! - **Cost:** ⊕ takes `n²` operations of the inner domain, ⊗ and closure up to `n³`; entries that are 0 are skipped.
+//! - **Cost:** ⊕ takes `n²` operations of the inner domain, ⊗ and closure up to `n³`; entries that
+//!   are 0 are skipped.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +16,8 @@ use wherefore_pushdown::{Adjoint, AdjointMerge, Merge, Semiring};
 
 use crate::locals::{Entry, Locals};
 
-/// A function from pairs of `0..n` to weights: a weight of [`WeightedRelations`]. Clones share their entries.
+/// A function from pairs of `0..n` to weights: a weight of [`WeightedRelations`]. Clones share
+/// their entries.
 ///
 /// ```
 /// use wherefore_domains::{Cost, ShortestPath, WeightedRelations};

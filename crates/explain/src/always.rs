@@ -1,8 +1,8 @@
 //! Whether a program always fails: no run ends without failing.
 //!
-//! Only if this is proved may a report say that a failure needs nothing of the inputs. A run can end well at the
-//! end of the outermost procedure, or at a location that has no step, or only a step that is never taken: a call
-//! of `exit`.
+//! Only if this is proved may a report say that a failure needs nothing of the inputs. A run can
+//! end well at the end of the outermost procedure, or at a location that has no step, or only a
+//! step that is never taken: a call of `exit`.
 
 use std::sync::Arc;
 

@@ -1,8 +1,10 @@
-//! Assumption sets: what must hold of inputs and uninitialised variables for a sequence to be executed.
+//! Assumption sets: what must hold of inputs and uninitialised variables for a sequence to be
+//! executed.
 //!
-//! \[Focus\] §2 and §3: the statements of the sequence alone are executed on unknowns; the sequence is feasible if its conditions can hold together.
-//! Each atom that a run looks at is a constraint. One that follows from those before it is dropped; one that sharpens an earlier one
-//! takes its place.
+//! \[Focus\] §2 and §3: the statements of the sequence alone are executed on unknowns; the sequence
+//! is feasible if its conditions can hold together. Each atom that a run looks at is a constraint.
+//! One that follows from those before it is dropped; one that sharpens an earlier one takes its
+//! place.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -25,7 +27,8 @@ const MOST_CONFLICTS: u64 = 2_000;
 pub struct Constraint {
     /// In the syntax of the source.
     pub text: String,
-    /// What the condition demanded when the constraint first came up, in a form that does not depend on how it is written; and its negation.
+    /// What the condition demanded when the constraint first came up, in a form that does not
+    /// depend on how it is written; and its negation.
     pub key: (String, String),
     /// What it demands now, in that form.
     pub says: String,
@@ -112,7 +115,8 @@ impl<'p> Formulas<'p> {
         Self { walk, conditions, decisions, demanded, names, solver, budget }
     }
 
-    /// The ways to execute the sequence, at most so many; none if it is infeasible, or if that could not be found out.
+    /// The ways to execute the sequence, at most so many; none if it is infeasible, or if that
+    /// could not be found out.
     pub fn ways(&mut self, most: usize) -> Vec<Way> {
         let mut wanted = self.demanded.clone();
         let mut ways = Vec::new();
@@ -219,7 +223,8 @@ impl<'p> Formulas<'p> {
         Constraint { text, key, says, variables, item, unless_overflow }
     }
 
-    /// The assumptions of a way that are enough for the sequence to be executed, without those that others make idle.
+    /// The assumptions of a way that are enough for the sequence to be executed, without those that
+    /// others make idle.
     pub fn enough(&mut self, way: &Way) -> Vec<Constraint> {
         let demanded = self.demanded.clone();
         let goal = self.walk.terms().all(&demanded);
@@ -234,7 +239,8 @@ impl<'p> Formulas<'p> {
         kept.into_iter().map(|at| way.assumptions[at].clone()).collect()
     }
 
-    /// Whether the assumptions of a way, those that are `kept` of them, decide the condition of an item.
+    /// Whether the assumptions of a way, those that are `kept` of them, decide the condition of an
+    /// item.
     pub fn decides(&mut self, way: &Way, kept: &[usize], item: usize) -> bool {
         let Some(condition) = self.decisions.get(&item).copied() else { return true };
         let known: Vec<Term> = kept.iter().map(|at| way.terms[*at]).collect();
@@ -255,7 +261,8 @@ impl<'p> Formulas<'p> {
         }
         let mut asked = known.to_vec();
         asked.push(terms.not(conclusion));
-        // The solver has no assertions: everything is asked under assumptions. A question that is hard is not worth its answer.
+        // The solver has no assertions: everything is asked under assumptions. A question that is
+        // hard is not worth its answer.
         let budget = Budget { conflicts: Some(MOST_CONFLICTS), ..self.budget.clone() };
         matches!(self.solver.check(terms, &asked, &budget), Outcome::Unsat(_))
     }
@@ -305,7 +312,8 @@ fn order_of(program: &Program, edge: EdgeRef) -> Order {
     }
 }
 
-/// What unknowns are called: by the first variable of the source that holds them; `x#2` if there is an earlier `x`.
+/// What unknowns are called: by the first variable of the source that holds them; `x#2` if there is
+/// an earlier `x`.
 fn names(program: &Program, walk: &PathTerms<'_>, used: &[Term]) -> FxHashMap<Term, String> {
     let mut unknowns: Vec<(Term, &Unknown)> =
         walk.unknowns().iter().map(|(term, unknown)| (*term, unknown)).collect();

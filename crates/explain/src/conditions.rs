@@ -1,7 +1,8 @@
 //! Conditions of a run as trees of atoms, and which atoms a run looks at.
 //!
-//! `a && b` looks at `b` only if `a` holds; `a & b` looks at both. Each atom that is looked at is a constraint on inputs, true or false: two runs
-//! that take the same steps but differ in an atom are two ways to fail (\[Focus\] Fig. 2: FSS2 and FSS3).
+//! `a && b` looks at `b` only if `a` holds; `a & b` looks at both. Each atom that is looked at is a
+//! constraint on inputs, true or false: two runs that take the same steps but differ in an atom are
+//! two ways to fail (\[Focus\] Fig. 2: FSS2 and FSS3).
 
 use rustc_hash::FxHashSet;
 use wherefore_check::PathTerms;
@@ -126,7 +127,8 @@ impl Condition {
     }
 }
 
-/// Literals that hold in a model and imply that a truth value is what it is there. A value that was computed earlier in the run is taken apart so.
+/// Literals that hold in a model and imply that a truth value is what it is there. A value that was
+/// computed earlier in the run is taken apart so.
 fn implicant(terms: &mut Terms, term: Term, model: &Model, found: &mut Vec<Term>) {
     let mut seen = FxHashSet::default();
     take_apart(terms, term, model, &mut seen, found);
@@ -179,8 +181,8 @@ fn take_apart(
     }
 }
 
-/// A choice as a condition, what is chosen if it holds, and what else: an element of an array that was written to is the value that was
-/// written, or what was there before.
+/// A choice as a condition, what is chosen if it holds, and what else: an element of an array that
+/// was written to is the value that was written, or what was there before.
 fn parts_of_choice(terms: &mut Terms, choice: Term) -> Option<(Term, Term, Term)> {
     match *terms.kind(choice) {
         Kind::Ite(condition, then, otherwise) => Some((condition, then, otherwise)),

@@ -1,4 +1,5 @@
-//! Which locations lie on failing runs, by finding the runs: all of them if no run goes beyond the bound.
+//! Which locations lie on failing runs, by finding the runs: all of them if no run goes beyond the
+//! bound.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +32,8 @@ impl Cover {
         }
     }
 
-    /// Looks for failing runs through all locations, and starts from what is known. In a thread with a deep stack.
+    /// Looks for failing runs through all locations, and starts from what is known. In a thread
+    /// with a deep stack.
     pub fn run(&mut self, program: &Program, targets: &[ErrorSite], budget: &Budget) {
         let mut open: BTreeSet<Node> = program.nodes().collect();
         let mut settled = false;

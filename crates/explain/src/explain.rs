@@ -93,7 +93,8 @@ impl Subject<'_> {
         self.grain() == Grain::Fine || procedure != self.program().entry
     }
 
-    /// The projection by runs alone, as far as the time goes: everything that may be executed is inside, unless no run was missed.
+    /// The projection by runs alone, as far as the time goes: everything that may be executed is
+    /// inside, unless no run was missed.
     pub fn cover(&self, first: FailingRun, time: Duration) -> Lines {
         let mut cover = Cover::default();
         cover.add(first);
@@ -108,7 +109,8 @@ impl Subject<'_> {
         Lines { inside, cover, incomplete, ..Lines::default() }
     }
 
-    /// The projection by runs, and by refinement where that leaves lines open or conditions are wanted.
+    /// The projection by runs, and by refinement where that leaves lines open or conditions are
+    /// wanted.
     pub fn lines(&self, first: FailingRun, time: Duration, conditions: Conditions) -> Lines {
         let until = Instant::now() + time;
         let mut lines = self.cover(first, time / 3);
@@ -162,8 +164,8 @@ impl Subject<'_> {
         lines
     }
 
-    /// A line is cleared only where *safe* would be said: if something speaks against proofs about the
-    /// program, lines that no run was found through stay open.
+    /// A line is cleared only where *safe* would be said: if something speaks against proofs about
+    /// the program, lines that no run was found through stay open.
     fn clear_only_without_doubt(&self, lines: &mut Lines, until: Instant) {
         let engines = Question::default().engines(self.task);
         let budget = self.budget.within(until.saturating_duration_since(Instant::now()));
@@ -174,8 +176,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Proves that no failing run goes through lines that none was found through, and finds runs through
-    /// others.
+    /// Proves that no failing run goes through lines that none was found through, and finds runs
+    /// through others.
     fn refine(&self, lines: &mut Lines, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let seeds = lines.cover.runs.clone();

@@ -1,14 +1,16 @@
 //! Focus-statement sequences: the statements of a failing run that its failure depends on.
 //!
-//! \[Focus\] Definition 1, by the path slicer of `wherefore-program`: a statement is in the sequence if it is in the slice of the run, if it is a
-//! call or return with such a statement in the body, or if it is a free choice that such a statement is control-dependent on.
-//! Slices are taken with dynamic data and static alias facts, callees that do not matter are skipped as a whole: what a procedure may write is
-//! computed once, however often it is called (§3.3).
+//! \[Focus\] Definition 1, by the path slicer of `wherefore-program`: a statement is in the
+//! sequence if it is in the slice of the run, if it is a call or return with such a statement in
+//! the body, or if it is a free choice that such a statement is control-dependent on. Slices are
+//! taken with dynamic data and static alias facts, callees that do not matter are skipped as a
+//! whole: what a procedure may write is computed once, however often it is called (§3.3).
 //!
 //! # Divergences
 //! - A condition whose other way ends the run is kept, unless the other way fails too.
 //! - Values from outside are unknowns, so the steps that bring them are left out.
-//! - Fig. 7's sequences begin with `int error=0`, on which nothing depends; by Definition 1, and as in Fig. 4, it is left out.
+//! - Fig. 7's sequences begin with `int error=0`, on which nothing depends; by Definition 1, and as
+//!   in Fig. 4, it is left out.
 
 use std::collections::BTreeSet;
 
@@ -41,9 +43,11 @@ pub struct Item {
     pub node: Node,
     /// What it is.
     pub role: Role,
-    /// The frame of the run that it belongs to: the position of the call that opened it; none for the first.
+    /// The frame of the run that it belongs to: the position of the call that opened it; none for
+    /// the first.
     pub frame: Option<usize>,
-    /// The item that it is control-dependent on, by position in the sequence: the innermost condition around it, or the call.
+    /// The item that it is control-dependent on, by position in the sequence: the innermost
+    /// condition around it, or the call.
     pub parent: Option<usize>,
 }
 
@@ -88,8 +92,8 @@ impl<'p> Focuser<'p> {
         Ok(Sequence { items, steps })
     }
 
-    /// The steps of a path that decide which sequence it has, by position: also free choices that are not in the sequence, if the other way
-    /// could change what matters.
+    /// The steps of a path that decide which sequence it has, by position: also free choices that
+    /// are not in the sequence, if the other way could change what matters.
     pub(crate) fn decisions(&mut self, path: &[EdgeRef], sequence: &Sequence) -> Vec<usize> {
         let mut decisions: BTreeSet<usize> = sequence.decisions().into_iter().collect();
         if let Some(Ok(slice)) = self.whole.as_mut().map(|slicer| slicer.slice(path)) {

@@ -1,7 +1,9 @@
-//! Branches that are decided by nothing but a value from outside: `if (*)` of Cimple, `if (__VERIFIER_nondet_bool())` of C.
+//! Branches that are decided by nothing but a value from outside: `if (*)` of Cimple, `if
+//! (__VERIFIER_nondet_bool())` of C.
 //!
-//! Such a branch needs no reason to go one way. \[Focus\] keeps it only if something behind it matters that the other way would miss; a
-//! branch on data is also kept if the other way could change something that matters.
+//! Such a branch needs no reason to go one way. \[Focus\] keeps it only if something behind it
+//! matters that the other way would miss; a branch on data is also kept if the other way could
+//! change something that matters.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +47,8 @@ impl FreeChoices {
     }
 }
 
-/// Whether the condition of an edge reads one value alone, which comes from outside in the step before and goes nowhere else.
+/// Whether the condition of an edge reads one value alone, which comes from outside in the step
+/// before and goes nowhere else.
 fn is_free(program: &Program, procedure: &Procedure, edge: &Edge) -> bool {
     match &edge.operation {
         Operation::Skip => true,
@@ -74,8 +77,8 @@ pub(crate) fn is_temporary(program: &Program, procedure: &Procedure, variable: V
     !program.source(variable.span).slice(variable.span).contains(variable.name.as_str())
 }
 
-/// The variable of the source that a value from outside is stored in: the one that gets it at this step of a path or, if that is a temporary, the
-/// one that it is handed to next.
+/// The variable of the source that a value from outside is stored in: the one that gets it at this
+/// step of a path or, if that is a temporary, the one that it is handed to next.
 pub(crate) fn input_name(program: &Program, path: &[EdgeRef], at: usize, variable: Var) -> String {
     let owner = path[at].procedure;
     let name = |procedure, variable| program.variable(procedure, variable).name.clone();

@@ -1,5 +1,5 @@
-//! An explanation as data: all that a report shows, in words and numbers of the source. Nothing here refers to programs, terms or engines,
-//! so that a report needs no more than this file.
+//! An explanation as data: all that a report shows, in words and numbers of the source. Nothing
+//! here refers to programs, terms or engines, so that a report needs no more than this file.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ pub struct Explanation {
     pub reason: Option<String>,
     /// Where the first run fails.
     pub error: Option<Place>,
-    /// The texts that lines refer to; those of the files that were asked about come first, in their order.
+    /// The texts that lines refer to; those of the files that were asked about come first, in their
+    /// order.
     pub sources: Vec<Source>,
     /// The lines on and off failing runs.
     pub projection: Projection,
@@ -32,10 +33,11 @@ pub struct Explanation {
     pub reduced: Vec<Reduced>,
     /// Where the fault is likely to be, the neighbourhood of the highest-ranked sequence first.
     pub neighbourhoods: Vec<Neighbourhood>,
-    /// How much a line speaks for failure, from 0 (as often on passing runs) to 1 (on failing runs only). Only lines of
-    /// failing runs are here.
+    /// How much a line speaks for failure, from 0 (as often on passing runs) to 1 (on failing runs
+    /// only). Only lines of failing runs are here.
     pub suspicion: BTreeMap<Line, f64>,
-    /// Conditions at a line under which the program goes on to fail: alternatives, each a conjunction. In the syntax of the source.
+    /// Conditions at a line under which the program goes on to fail: alternatives, each a
+    /// conjunction. In the syntax of the source.
     pub stores: BTreeMap<Line, Vec<Vec<String>>>,
     /// What the abstraction tracks at a line.
     pub predicates: BTreeMap<Line, Vec<String>>,
@@ -97,8 +99,8 @@ pub struct Line {
     pub line: u32,
 }
 
-/// A part of a source within a file: from a line and column to a line and column, both from 1. The end is behind the last letter; columns
-/// count characters.
+/// A part of a source within a file: from a line and column to a line and column, both from 1. The
+/// end is behind the last letter; columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Extent {
     /// The position of the file in [`Explanation::sources`].
@@ -260,7 +262,8 @@ pub struct Neighbourhood {
     pub lines: Vec<Line>,
     /// All that the document's algorithm marks, if that is more.
     pub marked: Vec<Line>,
-    /// The lines of [`Neighbourhood::lines`] where some other value or decision makes all runs pass that were tried.
+    /// The lines of [`Neighbourhood::lines`] where some other value or decision makes all runs pass
+    /// that were tried.
     pub repairs: Vec<Line>,
 }
 

@@ -1,13 +1,16 @@
 //! The neighbourhood of error statements: \[Focus\] Fig. 5, steps 4 and 5.
 //!
-//! The assumptions that are left after reduction are followed through the sequence. The first condition that they do not decide is one whose
-//! outcome does not matter for the fault; the fault is in the block that it stands in.
+//! The assumptions that are left after reduction are followed through the sequence. The first
+//! condition that they do not decide is one whose outcome does not matter for the fault; the fault
+//! is in the block that it stands in.
 //!
 //! # Divergences
-//! - A condition counts as decided if the assumptions imply it or its negation; rules 5(b), which rewrite assumptions along assignments, are
-//!   then not needed. Step 5(a)i is read with *and* in place of *or*.
-//! - If the undecided condition stands behind the block of the last condition that they do decide, that block is marked, with its
-//!   condition, as in the text on Fig. 2. The literal rule would mark the block around both.
+//! - A condition counts as decided if the assumptions imply it or its negation; rules 5(b), which
+//!   rewrite assumptions along assignments, are then not needed. Step 5(a)i is read with *and* in
+//!   place of *or*.
+//! - If the undecided condition stands behind the block of the last condition that they do decide,
+//!   that block is marked, with its condition, as in the text on Fig. 2. The literal rule would
+//!   mark the block around both.
 //! - The check that fails is not a condition in this sense: its outcome is the failure.
 
 use crate::assumptions::{Formulas, Way};

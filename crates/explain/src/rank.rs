@@ -12,7 +12,8 @@ pub struct Complexity {
 }
 
 impl Complexity {
-    /// `Less` if this one ranks higher: if it is shorter, or as short with fewer variables. `Equal` if the two are not comparable.
+    /// `Less` if this one ranks higher: if it is shorter, or as short with fewer variables. `Equal`
+    /// if the two are not comparable.
     pub fn compare(&self, other: &Self) -> Ordering {
         (self.length, self.variables).cmp(&(other.length, other.variables))
     }

@@ -1,7 +1,8 @@
 //! Algorithm *Reduce*, steps 1 to 3: \[Focus\] Fig. 5 and Definition 3.
 //!
-//! A condition and its negation that are assumed by exactly one sequence each most likely come from one branch that has nothing to do
-//! with the fault: both are dropped. Sequences that are then alike are one.
+//! A condition and its negation that are assumed by exactly one sequence each most likely come from
+//! one branch that has nothing to do with the fault: both are dropped. Sequences that are then
+//! alike are one.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ pub struct Reducible {
     pub kept: Vec<usize>,
 }
 
-/// Steps 1 to 3: drops complementary assumptions and sequences that have become alike, until nothing changes.
+/// Steps 1 to 3: drops complementary assumptions and sequences that have become alike, until
+/// nothing changes.
 ///
 /// **Ensures:** Definition 3, conditions 1 and 2.
 pub fn reduce(mut all: Vec<Reducible>) -> Vec<Reducible> {

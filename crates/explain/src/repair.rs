@@ -1,7 +1,8 @@
 //! Which single statement, had it done something else, could have saved a failing run?
 //!
-//! The inputs are fixed to those of the run, the statement may assign any value or go either way each time it is executed, and everything else is as it
-//! is: if no run then ends well, the fault is not in that statement alone. This sharpens a neighbourhood that is too large to be read at a
+//! The inputs are fixed to those of the run, the statement may assign any value or go either way
+//! each time it is executed, and everything else is as it is: if no run then ends well, the fault
+//! is not in that statement alone. This sharpens a neighbourhood that is too large to be read at a
 //! glance; it is not in the document.
 
 use std::collections::BTreeSet;
@@ -29,7 +30,8 @@ impl<'p> Repairs<'p> {
         Self { end: good_end(program), program: without_failures(program, targets), original: program, until }
     }
 
-    /// Whether a change of the statements at some locations could save a run. None if there is no time left.
+    /// Whether a change of the statements at some locations could save a run. None if there is no
+    /// time left.
     pub fn is_saved(&self, nodes: &BTreeSet<Node>, trace: &Trace) -> Option<bool> {
         let end = self.end.clone()?;
         let executed = |step: &wherefore_program::Step| {

@@ -144,7 +144,8 @@ impl<'p> Search<'p> {
     }
 }
 
-/// Whether a sequence says no more than another: it has the same statements and more between them, and assumes as much or more.
+/// Whether a sequence says no more than another: it has the same statements and more between them,
+/// and assumes as much or more.
 fn repeats(short: &Explained<'_>, long: &Explained<'_>) -> bool {
     let mut statements = long.statements().into_iter();
     let (assumed, known) = (long.says(), short.says());

@@ -1,4 +1,5 @@
-//! A neighbourhood that is too large to be read at a glance, sharpened: to the statements where a repair is possible (`repair.rs`).
+//! A neighbourhood that is too large to be read at a glance, sharpened: to the statements where a
+//! repair is possible (`repair.rs`).
 
 use std::collections::BTreeSet;
 
@@ -48,7 +49,8 @@ pub(crate) fn sharpened(
             None => candidates.push(Candidate { nodes, items: vec![item], saves: 0 }),
         }
     }
-    // Run by run: one that is not saved by a candidate rules it out if it is the run of this sequence, and speaks against it otherwise.
+    // Run by run: one that is not saved by a candidate rules it out if it is the run of this
+    // sequence, and speaks against it otherwise.
     for (i, run) in runs.iter().enumerate() {
         let mut saved = Vec::with_capacity(candidates.len());
         for candidate in &candidates {
@@ -99,7 +101,8 @@ fn property(sequence: &Sequence) -> BTreeSet<usize> {
     property
 }
 
-/// Whether a statement only hands on what was computed elsewhere: a call, or the return of a variable.
+/// Whether a statement only hands on what was computed elsewhere: a call, or the return of a
+/// variable.
 fn passes_on(program: &Program, nodes: &BTreeSet<Node>) -> bool {
     nodes.iter().all(|node| {
         let mut edges = program.procedure(node.procedure).edges_from(node.location);

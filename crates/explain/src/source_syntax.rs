@@ -34,7 +34,8 @@ struct Sides {
 }
 
 impl Writer<'_> {
-    /// A truth value as text, and whether the text is right only if nothing overflows. None if it is too long.
+    /// A truth value as text, and whether the text is right only if nothing overflows. None if it
+    /// is too long.
     pub fn constraint(&self, term: Term, order: Order) -> Option<(String, bool)> {
         if self.terms.size(term) > MOST_PARTS {
             return None;
@@ -61,7 +62,8 @@ impl Writer<'_> {
     }
 
     fn less(&self, a: Term, b: Term, holds: bool, order: Order, signed: bool) -> (String, bool) {
-        // Constants move only where that is the usual reading: signed arithmetic of C does not overflow.
+        // Constants move only where that is the usual reading: signed arithmetic of C does not
+        // overflow.
         let sides = if signed {
             self.sides(a, b, signed)
         } else {

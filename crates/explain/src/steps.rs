@@ -26,7 +26,8 @@ pub struct Steps {
 pub enum Grain {
     /// Each state is a step.
     Fine,
-    /// As in C: states of one statement are one; what comes before `main`, and ends of procedures that are no statements, are left out.
+    /// As in C: states of one statement are one; what comes before `main`, and ends of procedures
+    /// that are no statements, are left out.
     Statements,
 }
 

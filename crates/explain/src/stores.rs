@@ -1,7 +1,9 @@
-//! Conditions at a line under which the program goes on to fail: what the rest of a failing run demands of the variables there.
+//! Conditions at a line under which the program goes on to fail: what the rest of a failing run
+//! demands of the variables there.
 //!
-//! The statements of the sequence that come after the line are executed on unknowns that stand for the variables as they are there. What their
-//! conditions demand is enough for the program to go on as this run does, with the right inputs to come. Different runs give alternatives.
+//! The statements of the sequence that come after the line are executed on unknowns that stand for
+//! the variables as they are there. What their conditions demand is enough for the program to go on
+//! as this run does, with the right inputs to come. Different runs give alternatives.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -14,7 +16,8 @@ use crate::assumptions::Formulas;
 use crate::focus::Focuser;
 use crate::free_choices::FreeChoices;
 
-/// For each location on some runs, alternatives of what leads to failure there. In a thread with a deep stack.
+/// For each location on some runs, alternatives of what leads to failure there. In a thread with a
+/// deep stack.
 pub(crate) fn stores(
     program: &Program,
     runs: &[FailingRun],

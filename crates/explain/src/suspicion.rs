@@ -1,7 +1,8 @@
 //! How much a location speaks for failure: comparison with runs that end well.
 //!
-//! \[Lal09\] §5.5, *Error reporting*: what also occurs on runs that end well, and can be reached, is discounted. How much depends on how many of the
-//! runs that were found go there: a location on every run says nothing, one that only failing runs visit says all.
+//! \[Lal09\] §5.5, *Error reporting*: what also occurs on runs that end well, and can be reached,
+//! is discounted. How much depends on how many of the runs that were found go there: a location on
+//! every run says nothing, one that only failing runs visit says all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;

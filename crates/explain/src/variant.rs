@@ -27,8 +27,8 @@ pub(crate) fn without_failures(program: &Program, targets: &[ErrorSite]) -> Prog
     variant
 }
 
-/// The program with the values that come from outside fixed to those of a run, in the order in which each step brings them. Beyond them
-/// values are arbitrary.
+/// The program with the values that come from outside fixed to those of a run, in the order in
+/// which each step brings them. Beyond them values are arbitrary.
 pub(crate) fn with_inputs_of(program: &Program, trace: &Trace) -> Program {
     let mut variant = program.clone();
     let mut brought: BTreeMap<EdgeRef, Vec<u64>> = BTreeMap::new();
@@ -117,7 +117,8 @@ fn fix_initial(variant: &mut Program, program: &Program, trace: &Trace) {
     }
 }
 
-/// Lets the statements at some locations do anything: assign any values, go either way, pass and return any values.
+/// Lets the statements at some locations do anything: assign any values, go either way, pass and
+/// return any values.
 pub(crate) fn relax(program: &mut Program, nodes: &BTreeSet<Node>) {
     for node in nodes {
         let globals = program.globals.clone();

@@ -1,4 +1,5 @@
-//! Reasons a program fails, from one failing run: sequences, ranks, reduction, neighbourhoods, repairs.
+//! Reasons a program fails, from one failing run: sequences, ranks, reduction, neighbourhoods,
+//! repairs.
 
 use std::time::{Duration, Instant};
 
@@ -59,14 +60,15 @@ pub struct Marked {
     pub focus: usize,
     /// The items that the algorithm marks.
     pub marked: Vec<usize>,
-    /// Those that are worth a look first: all of them, or if these are many, those where a repair is possible.
+    /// Those that are worth a look first: all of them, or if these are many, those where a repair
+    /// is possible.
     pub items: Vec<usize>,
     /// Those where some other value or decision saves the runs.
     pub repairs: Vec<usize>,
 }
 
-/// The sequence of a path from the entry of the program, which need not be feasible, and what must hold of inputs for it to be
-/// executed: nothing if it cannot be.
+/// The sequence of a path from the entry of the program, which need not be feasible, and what must
+/// hold of inputs for it to be executed: nothing if it cannot be.
 ///
 /// # Errors
 /// If the edges are not a path.

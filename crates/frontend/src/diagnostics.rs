@@ -39,7 +39,8 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// The messages, each with the source line that it is about and a mark under the offending part.
+    /// The messages, each with the source line that it is about and a mark under the offending
+    /// part.
     pub fn render(&self) -> String {
         match self {
             LoadError::Invalid { diagnostics } => diagnostics.iter().map(Diagnostic::render).collect(),

@@ -1,11 +1,13 @@
 //! Front ends: from files to programs and pushdown systems.
 //!
 //! # Reading order
-//! 1. [`load()`]: a task from a file; [`Language`] says which languages there are, [`LoadError`] what can be wrong.
+//! 1. [`load()`]: a task from a file; [`Language`] says which languages there are, [`LoadError`]
+//!    what can be wrong.
 //! 2. [`boolean`]: Boolean programs.
 //! 3. [`remopla`]: Moped's language.
 //! 4. [`mod@c`] reads C; start at [`c::translate`].
-//! 5. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and [`pds::PdsFile`].
+//! 5. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and
+//!    [`pds::PdsFile`].
 
 pub mod boolean;
 pub mod c;

@@ -1,7 +1,7 @@
 //! Indices outside arrays as errors.
 //!
-//! A step with such an index blocks. Here it gets a way to an error of its own, taken exactly when evaluation would meet
-//! an index out of bounds.
+//! A step with such an index blocks. Here it gets a way to an error of its own, taken exactly when
+//! evaluation would meet an index out of bounds.
 
 use crate::expression::{BinaryOp, Expr, ExprKind, Target, When};
 use crate::program::{
@@ -11,8 +11,9 @@ use crate::program::{
 use crate::types::{Dimension, Scalar};
 
 impl Program {
-    /// The program in which an index outside its array is an error at the statement that uses it. Indices that are read
-    /// only after the step, those of results of calls among them, still block.
+    /// The program in which an index outside its array is an error at the statement that uses it.
+    /// Indices that are read only after the step, those of results of calls among them, still
+    /// block.
     pub fn with_bounds_checks(mut self) -> Program {
         for i in 0..self.procedures.len() {
             let id = ProcedureId(i as u32);
@@ -103,7 +104,8 @@ impl Finder<'_> {
         any(parts)
     }
 
-    /// When evaluating the expression meets an index out of bounds; what is not looked at is left out.
+    /// When evaluating the expression meets an index out of bounds; what is not looked at is left
+    /// out.
     fn expr(&self, expr: &Expr) -> Option<Expr> {
         let behind = |guard: Expr, part: Option<Expr>| part.map(|part| Expr::all(vec![guard, part]));
         match &expr.kind {

@@ -1,9 +1,10 @@
 //! Source texts that are not UTF-8, without loss.
 //!
-//! Every byte that is no part of a character becomes one character of the private use area, so that texts can be cut and
-//! joined as strings, and their bytes come back in the end.
+//! Every byte that is no part of a character becomes one character of the private use area, so that
+//! texts can be cut and joined as strings, and their bytes come back in the end.
 
-/// The characters that stand for the bytes from 0x80 on follow this one. Each takes three bytes, as U+FFFD does.
+/// The characters that stand for the bytes from 0x80 on follow this one. Each takes three bytes, as
+/// U+FFFD does.
 const BASE: u32 = 0xF700;
 
 /// The byte that a character stands for.

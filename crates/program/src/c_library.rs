@@ -1,15 +1,18 @@
-//! Functions of the C library that are no inputs: what they do depends on nothing but their arguments.
+//! Functions of the C library that are no inputs: what they do depends on nothing but their
+//! arguments.
 
-/// Functions of the C library whose results depend on nothing but their arguments and what these point to (and on earlier calls of them), and that
-/// do no more than compute or print.
+/// Functions of the C library whose results depend on nothing but their arguments and what these
+/// point to (and on earlier calls of them), and that do no more than compute or print.
 ///
-/// The front end has no model of them: they return anything. A harness that let them return the values of the run would show that another program
-/// fails, one with another C library. So they are not replaced, and a run that depends on what they return is only confirmed if the compiled program
-/// fails with what they really return.
+/// The front end has no model of them: they return anything. A harness that let them return the
+/// values of the run would show that another program fails, one with another C library. So they are
+/// not replaced, and a run that depends on what they return is only confirmed if the compiled
+/// program fails with what they really return.
 ///
-/// Not here: sources of input (`rand`, `getchar`, `read`, `time`, `scanf`, `fgets`, `getenv`, …), which give the values of the run; what has effects outside of
-/// the program (`system`, `remove`, `fopen`, `kill`, …), which must not happen in a replay; and functions that the program does not get from the
-/// library. Sorted, for the search.
+/// Not here: sources of input (`rand`, `getchar`, `read`, `time`, `scanf`, `fgets`, `getenv`, …),
+/// which give the values of the run; what has effects outside of the program (`system`, `remove`,
+/// `fopen`, `kill`, …), which must not happen in a replay; and functions that the program does not
+/// get from the library. Sorted, for the search.
 const DETERMINISTIC: [&str; 235] = [
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",

@@ -1,8 +1,9 @@
 //! Which runs rest on values that nothing determines.
 //!
-//! A value is determined if it is computed from constants and from steps that are *fed*: the caller says which. All other
-//! arbitrary values are chance: variables that were never set, memory that was never written, choices inside expressions.
-//! A run rests on chance if a condition that it passes, or an address that it writes to, is not determined.
+//! A value is determined if it is computed from constants and from steps that are *fed*: the caller
+//! says which. All other arbitrary values are chance: variables that were never set, memory that
+//! was never written, choices inside expressions. A run rests on chance if a condition that it
+//! passes, or an address that it writes to, is not determined.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +43,8 @@ pub enum Unset {
 }
 
 impl Interpreter<'_> {
-    /// The value that a target holds after a step from `before` to `after` that wrote it. The frame on top is the same.
+    /// The value that a target holds after a step from `before` to `after` that wrote it. The frame
+    /// on top is the same.
     pub fn written(&self, before: &State, target: &Target, after: &State) -> Option<u64> {
         let frame = before.stack.last()?;
         let now = Store { globals: &before.globals, memory: &before.memory, locals: &frame.locals };
@@ -57,8 +59,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The first step of a run that rests on chance, by its position; `fed` says of a havoc in the run, by its position
-    /// and edge, whether its value is determined.
+    /// The first step of a run that rests on chance, by its position; `fed` says of a havoc in the
+    /// run, by its position and edge, whether its value is determined.
     ///
     /// **Requires:** the run is one of the program.
     pub fn rests_on_chance(

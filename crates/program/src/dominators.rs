@@ -1,7 +1,7 @@
 //! Dominators and postdominators of a procedure.
 //!
-//! Cooper, Harvey and Kennedy, *A simple, fast dominance algorithm*: the immediate dominators are the fixed point of
-//! intersecting the dominators of predecessors in reverse postorder.
+//! Cooper, Harvey and Kennedy, *A simple, fast dominance algorithm*: the immediate dominators are
+//! the fixed point of intersecting the dominators of predecessors in reverse postorder.
 
 use crate::graph::Graph;
 use crate::program::{LocationId, Procedure};
@@ -44,13 +44,14 @@ impl Dominators {
         Self { root, immediate }
     }
 
-    /// The closest node that every way from the root to `node` goes through, itself left out; none for the root and
-    /// for nodes that are not reached.
+    /// The closest node that every way from the root to `node` goes through, itself left out; none
+    /// for the root and for nodes that are not reached.
     pub fn immediate(&self, node: u32) -> Option<u32> {
         self.immediate[node as usize].filter(|_| node != self.root)
     }
 
-    /// Whether every way from the root to `b` goes through `a`. A node that is not reached is dominated by itself only.
+    /// Whether every way from the root to `b` goes through `a`. A node that is not reached is
+    /// dominated by itself only.
     pub fn dominates(&self, a: u32, b: u32) -> bool {
         let mut at = Some(b);
         while let Some(node) = at {
@@ -74,8 +75,8 @@ impl Procedure {
         Dominators::new(&self.graph(), self.entry.0)
     }
 
-    /// Which locations every way to the exit goes through. Locations that cannot get there, errors among them, have
-    /// none.
+    /// Which locations every way to the exit goes through. Locations that cannot get there, errors
+    /// among them, have none.
     pub fn postdominators(&self) -> Dominators {
         Dominators::new(&self.graph().reversed(), self.exit.0)
     }

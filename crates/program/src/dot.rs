@@ -5,7 +5,8 @@ use std::fmt::Write;
 use crate::program::{LocationKind, Program};
 
 impl Program {
-    /// The control-flow automata in the language of Graphviz, each procedure in a cluster of its own.
+    /// The control-flow automata in the language of Graphviz, each procedure in a cluster of its
+    /// own.
     pub fn dot(&self) -> String {
         let mut out = String::from("digraph program {\n  node [shape=box, fontname=\"monospace\"];\n");
         for (id, procedure) in self.procedures() {

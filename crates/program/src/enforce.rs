@@ -1,16 +1,18 @@
 //! `enforce` of Boolean programs, lowered to assumptions.
 //!
-//! A procedure that enforces a condition has only configurations in which the condition holds while it is on top of the
-//! stack. A step that changes nothing keeps it; an assignment keeps it by a constraint on the state after it. A call, and a
-//! return into the procedure, change the state elsewhere: behind them stands a location that goes on only if the condition
-//! holds. So no engine needs to know of `enforce`.
+//! A procedure that enforces a condition has only configurations in which the condition holds while
+//! it is on top of the stack. A step that changes nothing keeps it; an assignment keeps it by a
+//! constraint on the state after it. A call, and a return into the procedure, change the state
+//! elsewhere: behind them stands a location that goes on only if the condition holds. So no engine
+//! needs to know of `enforce`.
 
 use crate::expression::{Expr, ExprKind, When};
 use crate::program::{Assignment, Edge, Location, LocationId, LocationKind, Operation, Procedure};
 use crate::types::Scalar;
 
 impl Procedure {
-    /// The procedure that enforces a condition on the state now. A choice in it is made to its advantage.
+    /// The procedure that enforces a condition on the state now. A choice in it is made to its
+    /// advantage.
     ///
     /// **Requires:** what is havocked are truth values, as in Boolean programs.
     pub fn enforcing(mut self, condition: &Expr) -> Self {

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// The program breaks a rule of the representation: a mistake of whoever built it.
+    /// The program breaks a rule of the representation: a mistake of its front end.
     #[error("ill-formed program: {place}: {reason}")]
     IllFormed {
         /// The procedure and the edge, or another part.

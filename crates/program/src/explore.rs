@@ -1,8 +1,9 @@
-//! Explicit search through whole configurations: slow, obvious, and therefore the judge of other engines.
+//! Explicit search through whole configurations: slow, obvious, and therefore the judge of other
+//! engines.
 //!
-//! Every configuration that can be reached is visited once, breadth first, so that the first error found is at the end
-//! of a shortest run. Recursion and wide data make the set large or infinite: the search is complete only if
-//! [`Exploration::coverage`] says so.
+//! Every configuration that can be reached is visited once, breadth first, so that the first error
+//! found is at the end of a shortest run. Recursion and wide data make the set large or infinite:
+//! the search is complete only if [`Exploration::coverage`] says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -226,7 +227,8 @@ impl<'a> Exploration<'a> {
         self.steps.iter().filter(|(_, _, to)| on(*to)).map(|(_, edge, _)| *edge).collect()
     }
 
-    /// The values of variables at a location on such runs. The variables must be seen by its procedure.
+    /// The values of variables at a location on such runs. The variables must be seen by its
+    /// procedure.
     pub fn stores(&self, node: Node, variables: &[Var], runs: Runs) -> BTreeSet<Vec<u64>> {
         let at = self.chosen(runs).filter(|state| state.node() == Some(node));
         let cells = |state: &State| {
@@ -236,7 +238,8 @@ impl<'a> Exploration<'a> {
         at.map(cells).collect()
     }
 
-    /// The values of all globals and variables of the procedure, location by location, on such runs.
+    /// The values of all globals and variables of the procedure, location by location, on such
+    /// runs.
     pub fn all_stores(&self, runs: Runs) -> BTreeMap<Node, BTreeSet<Vec<u64>>> {
         let mut stores: BTreeMap<Node, BTreeSet<Vec<u64>>> = BTreeMap::new();
         for state in self.chosen(runs) {
@@ -250,7 +253,8 @@ impl<'a> Exploration<'a> {
 
     /// A run to an error with the least [`Trace::length`].
     pub fn shortest_trace(&self) -> Option<Trace> {
-        // States are found in order of their distance; a failed check is one shorter than a label as far away.
+        // States are found in order of their distance; a failed check is one shorter than a label
+        // as far away.
         let errors = (0..self.states.len()).filter(|i| self.is_error(&self.states[*i]));
         let traces = errors.take_while({
             let mut nearest = None;

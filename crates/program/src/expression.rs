@@ -7,7 +7,8 @@ use crate::types::Scalar;
 pub enum Var {
     /// A global variable, by its position in [`Program::globals`](crate::Program::globals).
     Global(u32),
-    /// A parameter or local variable, by its position in [`Procedure::variables`](crate::Procedure::variables).
+    /// A parameter or local variable, by its position in
+    /// [`Procedure::variables`](crate::Procedure::variables).
     Local(u32),
 }
 
@@ -16,7 +17,8 @@ pub enum Var {
 pub enum When {
     /// Before the step.
     Now,
-    /// After the step: only in constraints of assignments, and in the arguments of calls that assign.
+    /// After the step: only in constraints of assignments, and in the arguments of calls that
+    /// assign.
     Next,
 }
 
@@ -33,9 +35,9 @@ pub enum UnaryOp {
 
 /// Operations on two values of one type.
 ///
-/// Arithmetic wraps. Division by zero is as in SMT-LIB: the quotient has every bit set (for [`BinaryOp::SDiv`] of a
-/// negative number it is 1), the remainder is the dividend. A shift by the width or more gives 0, or the sign for
-/// [`BinaryOp::AShr`].
+/// Arithmetic wraps. Division by zero is as in SMT-LIB: the quotient has every bit set (for
+/// [`BinaryOp::SDiv`] of a negative number it is 1), the remainder is the dividend. A shift by the
+/// width or more gives 0, or the sign for [`BinaryOp::AShr`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BinaryOp {
     /// Logical and; the right side is not looked at if the left is false.
@@ -104,7 +106,8 @@ impl BinaryOp {
 pub enum ExprKind {
     /// A value of the type; 1 is true.
     Constant(u64),
-    /// A variable, or an element of an array. An index outside the array has no value: the step blocks.
+    /// A variable, or an element of an array. An index outside the array has no value: the step
+    /// blocks.
     Read {
         /// The variable.
         variable: Var,
@@ -122,7 +125,8 @@ pub enum ExprKind {
     Unary(UnaryOp, Box<Expr>),
     /// An operation on two values.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// The low bits of the value, or the value with zeros in front, as the width of the type demands.
+    /// The low bits of the value, or the value with zeros in front, as the width of the type
+    /// demands.
     ZeroExtend(Box<Expr>),
     /// The low bits of the value, or the value with its sign repeated in front.
     SignExtend(Box<Expr>),
@@ -232,7 +236,8 @@ impl Expr {
         parts.pop()
     }
 
-    /// The value in a bit-vector of another width: low bits, or zeros in front. A truth value becomes 0 or 1.
+    /// The value in a bit-vector of another width: low bits, or zeros in front. A truth value
+    /// becomes 0 or 1.
     pub fn zero_extend(self, width: u32) -> Expr {
         let ty = Scalar::Bits(width);
         match self.kind {

@@ -71,8 +71,8 @@ impl Graph {
         order
     }
 
-    /// The strongly connected components, each sorted, callees before callers: a component comes after all that it
-    /// has edges to. Tarjan's algorithm without recursion.
+    /// The strongly connected components, each sorted, callees before callers: a component comes
+    /// after all that it has edges to. Tarjan's algorithm without recursion.
     pub fn components(&self) -> Vec<Vec<u32>> {
         const NEW: u32 = u32::MAX;
         let mut index = vec![NEW; self.len()];

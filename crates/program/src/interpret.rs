@@ -93,8 +93,8 @@ impl<'a> Interpreter<'a> {
         (found, extent)
     }
 
-    /// All outcomes of one step, sorted: at most `limit` combinations of choices are tried. The edge must start at the
-    /// location on top of the stack.
+    /// All outcomes of one step, sorted: at most `limit` combinations of choices are tried. The
+    /// edge must start at the location on top of the stack.
     pub fn step(&self, state: &State, edge: EdgeRef, limit: usize) -> (Vec<State>, Extent) {
         let mut outcomes = Vec::new();
         let extent = enumerate(limit, |choices| outcomes.extend(self.execute(state, edge, choices, None)));
@@ -103,8 +103,8 @@ impl<'a> Interpreter<'a> {
         (outcomes, extent)
     }
 
-    /// The names and values of all globals and of the variables on top of the stack, as the source writes them. The
-    /// elements of arrays are listed one by one.
+    /// The names and values of all globals and of the variables on top of the stack, as the source
+    /// writes them. The elements of arrays are listed one by one.
     pub fn show(&self, state: &State) -> Vec<(String, String)> {
         let locals =
             state.stack.last().map_or(&[][..], |frame| &self.program.procedure(frame.procedure).variables);
@@ -164,8 +164,8 @@ impl<'a> Interpreter<'a> {
         Ok(state)
     }
 
-    /// The outcome of a step, with choices as they come. With a hint, values that are chosen as wholes are those of
-    /// the hint, so that only choices inside expressions are left.
+    /// The outcome of a step, with choices as they come. With a hint, values that are chosen as
+    /// wholes are those of the hint, so that only choices inside expressions are left.
     pub(crate) fn execute(
         &self,
         state: &State,

@@ -1,16 +1,18 @@
-//! Programs over finite data: what they are, what they mean, and what can be said about them without running them.
+//! Programs over finite data: what they are, what they mean, and what can be said about them
+//! without running them.
 //!
 //! # Reading order
-//! 1. [`Program`], [`Procedure`], [`Operation`]: procedures as control-flow automata. A statement of the source is a
-//!    location, a step is an edge.
-//! 2. [`Expr`], [`Type`]: truth values, bit-vectors, arrays; nondeterminism is an expression, [`ExprKind::Choice`].
-//! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every configuration;
-//!    `chance.rs`: what a run rests on.
+//! 1. [`Program`], [`Procedure`], [`Operation`]: procedures as control-flow automata. A statement
+//!    of the source is a location, a step is an edge.
+//! 2. [`Expr`], [`Type`]: truth values, bit-vectors, arrays; nondeterminism is an expression,
+//!    [`ExprKind::Choice`].
+//! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every
+//!    configuration; `chance.rs`: what a run rests on.
 //! 4. [`TargetChoice`]: which locations are errors. [`Task`]: what is asked of a program.
 //! 5. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
 //! 6. [`PathSlicer`]: what of a path matters for getting to its end.
-//! 7. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`] and [`Program::dot`]
-//!    show them. `bytes.rs`: source texts that are not UTF-8.
+//! 7. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`]
+//!    and [`Program::dot`] show them. `bytes.rs`: source texts that are not UTF-8.
 //!
 //! *Invariant:* a front end hands over only programs that [`Program::check`] accepts.
 

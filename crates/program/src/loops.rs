@@ -16,7 +16,8 @@ pub struct NaturalLoop {
     pub latches: Vec<u32>,
 }
 
-/// The natural loops of a graph, one for each head, sorted by head. A cycle that can be entered in two places is none.
+/// The natural loops of a graph, one for each head, sorted by head. A cycle that can be entered in
+/// two places is none.
 pub fn natural_loops(graph: &Graph, root: u32) -> Vec<NaturalLoop> {
     let dominators = Dominators::new(graph, root);
     let mut latches: BTreeMap<u32, Vec<u32>> = BTreeMap::new();

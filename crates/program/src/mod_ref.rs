@@ -17,7 +17,8 @@ pub struct Effects {
 
 /// The effects of all procedures.
 ///
-/// A component of the call graph shares one answer, so one pass over the components, callees first, is enough.
+/// A component of the call graph shares one answer, so one pass over the components, callees first,
+/// is enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModRef {
     effects: Vec<Effects>,

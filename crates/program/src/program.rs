@@ -38,13 +38,15 @@ pub struct EdgeRef {
 /// A program over finite data.
 ///
 /// # Meaning
-/// A configuration is a value for every global variable and a stack of frames, each a location with values for the
-/// variables of its procedure. A step is one edge of the procedure on top. Globals start with their initial value or
-/// with any value; so do the variables of a procedure at every call, except parameters, which get the arguments. The
-/// parameters of the entry procedure are arbitrary.
+/// A configuration is a value for every global variable and a stack of frames, each a location with
+/// values for the variables of its procedure. A step is one edge of the procedure on top. Globals
+/// start with their initial value or with any value; so do the variables of a procedure at every
+/// call, except parameters, which get the arguments. The parameters of the entry procedure are
+/// arbitrary.
 ///
-/// Memory ([`Type::Memory`]) has a cell for every address, each with the initial value or any value. The interpreter takes
-/// 0 for a cell with any value that was never written: it runs programs with memory, but does not explore them.
+/// Memory ([`Type::Memory`]) has a cell for every address, each with the initial value or any
+/// value. The interpreter takes 0 for a cell with any value that was never written: it runs
+/// programs with memory, but does not explore them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// The texts that spans refer to.
@@ -64,9 +66,11 @@ pub struct Variable {
     pub name: String,
     /// The type.
     pub ty: Type,
-    /// Names for the values 0, 1, … of an enumeration. They are all the values that the variable has.
+    /// Names for the values 0, 1, … of an enumeration. They are all the values that the variable
+    /// has.
     pub value_names: Option<Vec<String>>,
-    /// Whether people read its values as signed. No operation depends on it: operations are signed or not themselves.
+    /// Whether people read its values as signed. No operation depends on it: operations are signed
+    /// or not themselves.
     pub signed: bool,
     /// Whether all threads see one copy; else each has its own. Only globals are shared.
     pub shared: bool,
@@ -107,7 +111,8 @@ pub struct Procedure {
     pub edges: Vec<Edge>,
     /// Where a call starts.
     pub entry: LocationId,
-    /// Where the edges of returns end, so that graph algorithms have one sink. A configuration is never there.
+    /// Where the edges of returns end, so that graph algorithms have one sink. A configuration is
+    /// never there.
     pub exit: LocationId,
 }
 
@@ -191,27 +196,29 @@ pub enum Operation {
     Sync,
 }
 
-/// A parallel assignment: all values and indices are read before the step. An index out of bounds blocks. If two
-/// targets are one cell, the later wins.
+/// A parallel assignment: all values and indices are read before the step. An index out of bounds
+/// blocks. If two targets are one cell, the later wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Assignment {
     /// What is assigned.
     pub targets: Vec<Target>,
     /// The values, one a target.
     pub values: Vec<Expr>,
-    /// Must hold of the states before ([`When::Now`](crate::When::Now)) and after ([`When::Next`](crate::When::Next)).
+    /// Must hold of the states before ([`When::Now`](crate::When::Now)) and after
+    /// ([`When::Next`](crate::When::Next)).
     pub constraint: Option<Expr>,
 }
 
-/// A call. Arguments are read in the state before the step, and may also read what the assignment puts there.
+/// A call. Arguments are read in the state before the step, and may also read what the assignment
+/// puts there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The procedure called.
     pub callee: ProcedureId,
     /// One argument a parameter.
     pub arguments: Vec<Argument>,
-    /// Where the results go, one a result; none drops it. Indices are read when the callee has returned. A bit-vector
-    /// is cut or gets zeros in front, as the width of its target demands.
+    /// Where the results go, one a result; none drops it. Indices are read when the callee has
+    /// returned. A bit-vector is cut or gets zeros in front, as the width of its target demands.
     pub results: Vec<Option<Target>>,
     /// Done in the same step, before the callee starts.
     pub assignment: Assignment,

@@ -37,8 +37,9 @@ impl Trace {
         self.steps.last().map_or(&self.start, |step| &step.state)
     }
 
-    /// The length in statements: every statement, branch, call, return, jump and the failing check or label at the end
-    /// counts one. A failed check is counted where it stands, not again as an error.
+    /// The length in statements: every statement, branch, call, return, jump and the failing check
+    /// or label at the end counts one. A failed check is counted where it stands, not again as an
+    /// error.
     pub fn length(&self, program: &Program) -> usize {
         let counts = |state: &&State| {
             state.node().is_some_and(|node| program.location(node).kind != LocationKind::Error)

@@ -38,8 +38,8 @@ pub enum ErrorKind {
 }
 
 impl Program {
-    /// The locations that are errors, in the order of procedures and locations. With a name that is no label and no
-    /// procedure, an error that lists near names.
+    /// The locations that are errors, in the order of procedures and locations. With a name that is
+    /// no label and no procedure, an error that lists near names.
     pub fn targets(&self, choice: &TargetChoice) -> Result<Vec<ErrorSite>, ProgramError> {
         match choice {
             TargetChoice::Default => Ok(self.nodes().filter_map(|node| self.default_target(node)).collect()),

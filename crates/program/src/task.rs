@@ -24,8 +24,8 @@ pub struct Task {
     pub language: Language,
     /// The steps that bring values from outside, ordered by procedure and edge.
     pub inputs: Vec<Input>,
-    /// Steps that give a value at random that has one in the compiled program: inline assembly, and functions
-    /// of the C library that are not modelled. A run that depends on one need not exist.
+    /// Steps that give a value at random that has one in the compiled program: inline assembly, and
+    /// functions of the C library that are not modelled. A run that depends on one need not exist.
     pub approximations: Vec<EdgeRef>,
     /// Facts that are taken for granted.
     pub assumptions: Vec<Assumption>,

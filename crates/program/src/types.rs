@@ -103,7 +103,8 @@ impl Type {
         if self.is_memory() { 1 } else { self.dimensions().len() }
     }
 
-    /// How many cells a variable of this type has among the others. Memory has none there: it is kept apart.
+    /// How many cells a variable of this type has among the others. Memory has none there: it is
+    /// kept apart.
     pub fn cell_count(&self) -> usize {
         if self.is_memory() {
             return 0;

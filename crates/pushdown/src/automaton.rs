@@ -1,7 +1,8 @@
 //! Weighted automata that read stacks: regular sets of configurations, with weights.
 //!
-//! \[Lal09\] Def. 2.3.2 (P-automata), Def. 2.4.5 (weights; forward and backward reading). The first states are the
-//! control states of the system: a configuration `⟨p, u⟩` is accepted if `u` leads from `p` to a final state.
+//! \[Lal09\] Def. 2.3.2 (P-automata), Def. 2.4.5 (weights; forward and backward reading). The first
+//! states are the control states of the system: a configuration `⟨p, u⟩` is accepted if `u` leads
+//! from `p` to a final state.
 
 use std::fmt;
 
@@ -17,7 +18,8 @@ use crate::system::{Configuration, System, fmt_from};
 pub enum Reading {
     /// First transition first, as in a pre\* automaton.
     Forward,
-    /// Last transition first, as in a post\* automaton: what lies deeper in the stack happened earlier.
+    /// Last transition first, as in a post\* automaton: what lies deeper in the stack happened
+    /// earlier.
     Backward,
 }
 
@@ -26,7 +28,8 @@ pub enum Reading {
 pub struct Transition {
     /// Source.
     pub from: State,
-    /// What is read; `None` for ε, which only post\* makes, from a control state to the end of a popped frame.
+    /// What is read; `None` for ε, which only post\* makes, from a control state to the end of a
+    /// popped frame.
     pub symbol: Option<Symbol>,
     /// Target.
     pub to: State,
@@ -37,7 +40,7 @@ pub struct Transition {
 /// What a state that is not a control state stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// Made by whoever built the automaton.
+    /// Made with the automaton, not by saturation.
     Given,
     /// Made by post\*: the frames below a call that entered at this control state and symbol.
     Below(State, Symbol),
@@ -71,7 +74,8 @@ pub struct Automaton<W> {
 }
 
 impl<W: Clone> Automaton<W> {
-    /// An automaton that accepts nothing, for a system of `control` control states and `symbols` symbols.
+    /// An automaton that accepts nothing, for a system of `control` control states and `symbols`
+    /// symbols.
     pub fn new(control: usize, symbols: usize, reading: Reading) -> Self {
         Self::over(Store::new(control, symbols, symbols), control, symbols, reading)
     }
@@ -127,7 +131,8 @@ impl<W: Clone> Automaton<W> {
         below
     }
 
-    /// The control state and entry symbol of the calls below which `state` lies, if post\* made it for calls.
+    /// The control state and entry symbol of the calls below which `state` lies, if post\* made it
+    /// for calls.
     pub fn entry_of(&self, state: State) -> Option<(State, Symbol)> {
         match self.origins[state.index()] {
             Origin::Given => None,
@@ -140,8 +145,8 @@ impl<W: Clone> Automaton<W> {
         self.returning[state.index()] = of.returning[from.index()];
     }
 
-    /// Whether reaching `state` means that the frame read before has returned: true of control states, and of their
-    /// copies in an intersection.
+    /// Whether reaching `state` means that the frame read before has returned: true of control
+    /// states, and of their copies in an intersection.
     pub fn is_returning(&self, state: State) -> bool {
         self.returning[state.index()]
     }
@@ -261,8 +266,8 @@ impl<W: Clone> Automaton<W> {
         })
     }
 
-    /// The same states, and those transitions for which `weight` gives a weight (and, for calls with merge functions, the
-    /// caller's).
+    /// The same states, and those transitions for which `weight` gives a weight (and, for calls
+    /// with merge functions, the caller's).
     pub(crate) fn rebuild<V: Clone>(
         &self,
         mut weight: impl FnMut(TransId) -> Option<(V, Option<V>)>,
@@ -289,7 +294,8 @@ impl<W: Clone> Automaton<W> {
         copy
     }
 
-    /// Leaves out what lies above calls that cannot happen: states below calls from which no transition leads on.
+    /// Leaves out what lies above calls that cannot happen: states below calls from which no
+    /// transition leads on.
     pub(crate) fn without_dead_callees(self) -> Self {
         let callees = |q: usize| matches!(self.origins[q], Origin::Below(..));
         let mut alive: Vec<bool> = (0..self.state_count()).map(|q| !callees(q)).collect();
@@ -325,7 +331,8 @@ impl<W: Clone> Automaton<W> {
 
     /// An automaton for the same configurations in which no transition enters a control state.
     ///
-    /// Control states that are entered get a copy with the same transitions (\[Lal09\] Def. 2.3.2: no loss of generality).
+    /// Control states that are entered get a copy with the same transitions (\[Lal09\] Def. 2.3.2:
+    /// no loss of generality).
     pub fn normalised(&self) -> Self {
         let mut copy_of: FxHashMap<State, State> = FxHashMap::default();
         let mut normal = self.clone();
@@ -362,7 +369,8 @@ impl<W: Clone> Automaton<W> {
         clean
     }
 
-    /// The automaton as a graph in the DOT language; `label` prints a weight (nothing, for an empty string).
+    /// The automaton as a graph in the DOT language; `label` prints a weight (nothing, for an empty
+    /// string).
     pub fn dot<'a, V, M>(
         &'a self,
         system: &'a System<V, M>,

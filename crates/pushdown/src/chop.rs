@@ -1,8 +1,8 @@
 //! Weighted chopping by two saturations, one query at a time; and witnesses through a node.
 //!
-//! \[Lal09\] §5.2, algorithms *Double-poststar* and *Double-prestar*, and §5.3.1. The double algorithms are slow if every
-//! node is asked for, but they work for any set in the middle, and they check the [functional
-//! automaton](crate::FunctionalAutomaton).
+//! \[Lal09\] §5.2, algorithms *Double-poststar* and *Double-prestar*, and §5.3.1. The double
+//! algorithms are slow if every node is asked for, but they work for any set in the middle, and
+//! they check the [functional automaton](crate::FunctionalAutomaton).
 
 use rustc_hash::FxHashMap;
 
@@ -36,8 +36,8 @@ impl<W: Clone + Eq> Automaton<W> {
     /// assert!(accepts(vec![a, b]) && !accepts(vec![a, a]) && !accepts(vec![b, b]));
     /// ```
     ///
-    /// What the states stood for is kept, so that saturation can go on from the intersection: calls that have not returned
-    /// can still return, with their merge functions.
+    /// What the states stood for is kept, so that saturation can go on from the intersection: calls
+    /// that have not returned can still return, with their merge functions.
     pub fn intersect(&self, query: &Automaton<()>) -> Self {
         let product = Product::of(self, query);
         let mut both = Self::new(self.control, self.symbols, self.reading);
@@ -82,7 +82,8 @@ impl<W: Clone + Eq> Automaton<W> {
     }
 }
 
-/// `WC(S, C, T)` by post\* twice; `from_start` is the post\* automaton of S. `Err` says which limit was met.
+/// `WC(S, C, T)` by post\* twice; `from_start` is the post\* automaton of S. `Err` says which limit
+/// was met.
 ///
 /// ```
 /// use wherefore_pushdown::*;
@@ -109,7 +110,8 @@ pub fn chop_by_post_star<S: Semiring, M: Merge<S>>(
     saturated.stop.is_complete().then(|| saturated.automaton.summary(domain, target)).ok_or(saturated.stop)
 }
 
-/// `WC(S, C, T)` by pre\* twice; `to_target` is the pre\* automaton of T. `Err` says which limit was met.
+/// `WC(S, C, T)` by pre\* twice; `to_target` is the pre\* automaton of T. `Err` says which limit
+/// was met.
 ///
 /// ```
 /// use wherefore_pushdown::*;
@@ -146,7 +148,8 @@ pub struct WitnessThrough<W> {
 }
 
 impl<S: Semiring, M: Merge<S>> FunctionalAutomaton<'_, S, M> {
-    /// Runs through a node whose weights combine to its [`chop`](Self::chop); empty if that is zero (\[Lal09\] §5.3.1).
+    /// Runs through a node whose weights combine to its [`chop`](Self::chop); empty if that is zero
+    /// (\[Lal09\] §5.3.1).
     ///
     /// `post` and `pre` are what this automaton was made of, saturated with witnesses recorded.
     ///
@@ -232,8 +235,8 @@ impl<S: Semiring, M: Merge<S>> FunctionalAutomaton<'_, S, M> {
         Ok(found)
     }
 
-    /// Paths of the functional automaton, top first, whose weights combine to the chop of a node; later ones may make
-    /// earlier ones superfluous.
+    /// Paths of the functional automaton, top first, whose weights combine to the chop of a node;
+    /// later ones may make earlier ones superfluous.
     fn accepting_paths(&self, state: State, top: Symbol) -> Vec<Vec<FunctionalEdge>> {
         let d = self.domain;
         const START: usize = usize::MAX;
@@ -279,8 +282,8 @@ impl<S: Semiring, M: Merge<S>> FunctionalAutomaton<'_, S, M> {
 
 /// The stores at one point of a run with which the whole run goes through, as a partial identity.
 ///
-/// For any run through a node this under-approximates the stores of its projection (\[AEP\] §5.2); it is exact for the run.
-/// `position` is the number of rules before the point.
+/// For any run through a node this under-approximates the stores of its projection (\[AEP\] §5.2);
+/// it is exact for the run. `position` is the number of rules before the point.
 ///
 /// ```
 /// use wherefore_domains::{Relation, RelationDomain};
@@ -312,7 +315,8 @@ pub fn stores_along<S: Remembering, M: Merge<S>>(
     let extend =
         |memory: &S::Memory, by: &S::Weight| domain.map_memory(memory, &mut |z| domain.extend(z, by));
     let (before, after) = witness.rules.split_at(position);
-    // Frames of calls that are open at the point, the innermost last, and the weight inside the innermost callee.
+    // Frames of calls that are open at the point, the innermost last, and the weight inside the
+    // innermost callee.
     let mut calls: Vec<(S::Weight, RuleId)> = Vec::new();
     let mut weight = domain.one();
     for id in before {

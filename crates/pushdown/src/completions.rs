@@ -1,14 +1,17 @@
-//! Error projection from one saturation: which weights of a post\* automaton can be completed to failing runs.
+//! Error projection from one saturation: which weights of a post\* automaton can be completed to
+//! failing runs.
 //!
-//! post\* computes the weight of each transition from the weights of others by functions that distribute over ⊕ in each argument.
-//! The weight of the target, too, is such a function: the sum, over all accepting paths, of products. So "which weights would
-//! make the target's weight other than zero?" is answered by sending contexts ([`Adjoint`]) backwards through
-//! the same instances of saturation rules: reverse accumulation, as in the differentiation of programs. A node lies on a failing
-//! run if the weight of one of its transitions meets the context of that transition.
+//! post\* computes the weight of each transition from the weights of others by functions that
+//! distribute over ⊕ in each argument. The weight of the target, too, is such a function: the sum,
+//! over all accepting paths, of products. So "which weights would make the target's weight other
+//! than zero?" is answered by sending contexts ([`Adjoint`]) backwards through the same instances
+//! of saturation rules: reverse accumulation, as in the differentiation of programs. A node lies on
+//! a failing run if the weight of one of its transitions meets the context of that transition.
 //!
-//! \[Lal09\] chapter 5 needs pre\* of the target as well, and intersects the two automata. Here each instance of a rule of
-//! post\* is used once more, in the other direction, and contexts are about pairs that post\* knows: from the entry
-//! of the topmost procedure to the present. Both ways stay in the tree, and tests compare them.
+//! \[Lal09\] chapter 5 needs pre\* of the target as well, and intersects the two automata. Here
+//! each instance of a rule of post\* is used once more, in the other direction, and contexts are
+//! about pairs that post\* knows: from the entry of the topmost procedure to the present. Both ways
+//! stay in the tree, and tests compare them.
 //!
 //! **Requires:** a complete post\* automaton; merge functions with path extension.
 //! **Cost:** about that of post\*.
@@ -60,7 +63,8 @@ pub struct Completions<'a, S: Adjoint, M = Plain> {
     domain: &'a S,
     system: &'a System<S::Weight, M>,
     post: &'a Automaton<S::Weight>,
-    /// For each transition; for one of a call with a merge function, it is about the caller's weight.
+    /// For each transition; for one of a call with a merge function, it is about the caller's
+    /// weight.
     contexts: Vec<S::Context>,
     /// The states below calls, by control state and entry.
     below: FxHashMap<(State, Symbol), State>,
@@ -114,7 +118,8 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
         }
     }
 
-    /// Sends contexts backwards until they do not grow any more, those that come last in the program first.
+    /// Sends contexts backwards until they do not grow any more, those that come last in the
+    /// program first.
     fn flow(&mut self) {
         let (d, post) = (self.domain, self.post);
         let parts = self.parts();
@@ -128,7 +133,8 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
         }
         let of =
             |target: TransId| &parts[first[target as usize] as usize..first[target as usize + 1] as usize];
-        // In the order of the arrows reversed, a transition comes after all that it takes part in, except along loops.
+        // In the order of the arrows reversed, a transition comes after all that it takes part in,
+        // except along loops.
         let place = reverse_postorder(count, |target, into| {
             for (_, source, part) in of(target as TransId) {
                 into.push(*source);

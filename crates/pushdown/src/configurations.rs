@@ -9,11 +9,12 @@
 //! ITEM   = (NAME | "." | "[" NAME,… "]" | "[^" NAME,… "]" | "(" REGEX ")") ("*" | "+" | "?")*
 //! ```
 //!
-//! Names are runs of characters other than blanks and `< > , [ ] ^ . ( ) * + ? | # "`; any other name goes between
-//! double quotes, with `\"` and `\\` for a quote and a backslash. `#` starts a comment that ends with the line. The
-//! syntax contains that of PDAAAL's P-automata.
+//! Names are runs of characters other than blanks and `< > , [ ] ^ . ( ) * + ? | # "`; any other
+//! name goes between double quotes, with `\"` and `\\` for a quote and a backslash. `#` starts a
+//! comment that ends with the line. The syntax contains that of PDAAAL's P-automata.
 //!
-//! The automaton is Glushkov's: one state for each place of the expression where a symbol is read, so it needs no ε.
+//! The automaton is Glushkov's: one state for each place of the expression where a symbol is read,
+//! so it needs no ε.
 
 use std::ops::Range;
 
@@ -153,8 +154,8 @@ impl ConfigurationSet {
         self
     }
 
-    /// How many transitions the automaton has at most: worth a look before [`to_automaton`](Self::to_automaton) where
-    /// there are many control states or symbols.
+    /// How many transitions the automaton has at most: worth a look before
+    /// [`to_automaton`](Self::to_automaton) where there are many control states or symbols.
     pub fn transition_bound(&self) -> usize {
         let read = |places: &[u32]| {
             places
@@ -167,8 +168,8 @@ impl ConfigurationSet {
         starts.chain(groups.map(|(_, q)| read(&q.follow))).fold(0, usize::saturating_add)
     }
 
-    /// The automaton of the set, with weight `one` everywhere: without ε, no transition enters a control state, and every
-    /// state leads to a final one.
+    /// The automaton of the set, with weight `one` everywhere: without ε, no transition enters a
+    /// control state, and every state leads to a final one.
     ///
     /// **Requires:** `control` and `symbols` count at least the names that the set was read with.
     pub fn to_automaton<W: Clone>(
@@ -214,7 +215,8 @@ impl ConfigurationSet {
         automaton
     }
 
-    /// Removes the places that no word of the set uses: their class is empty, or that of a place they need is.
+    /// Removes the places that no word of the set uses: their class is empty, or that of a place
+    /// they need is.
     fn trim(&mut self) {
         let count = self.positions.len();
         let readable = |q: u32| self.positions[q as usize].symbols.len(self.symbols) > 0;
@@ -276,7 +278,8 @@ impl ConfigurationSet {
         });
     }
 
-    /// Lets places with the same future share a state, so that `a .*` loops on one state instead of entering another.
+    /// Lets places with the same future share a state, so that `a .*` loops on one state instead of
+    /// entering another.
     fn group(&mut self) {
         let mut first_with: FxHashMap<(bool, &[u32]), u32> = FxHashMap::default();
         let groups: Vec<u32> = (self.positions.iter().enumerate())
@@ -466,7 +469,8 @@ impl<'a> Parser<'a> {
         } else {
             return Ok(None);
         };
-        // `a?+` is `a*`, and so on: only whether each of the two properties was ever asked for counts.
+        // `a?+` is `a*`, and so on: only whether each of the two properties was ever asked for
+        // counts.
         let (mut optional, mut repeated) = (false, false);
         while let Token::Mark(c @ ('*' | '+' | '?')) = self.token {
             optional |= c != '+';

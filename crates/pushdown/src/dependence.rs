@@ -1,11 +1,13 @@
 //! The transition-dependence graph: which transition follows from which, cut into intragraphs.
 //!
-//! \[Lal09\] Def. 4.1.1 and §4.1.2. Nodes are the transitions of a saturated automaton; an edge says that the weight of its
-//! source, extended by its label, is part of the weight of its target. Where two transitions are needed (a call), the
-//! callee's is an *out-node*: it labels the edge, and the graph falls apart into *intragraphs*, roughly one a procedure.
+//! \[Lal09\] Def. 4.1.1 and §4.1.2. Nodes are the transitions of a saturated automaton; an edge
+//! says that the weight of its source, extended by its label, is part of the weight of its target.
+//! Where two transitions are needed (a call), the callee's is an *out-node*: it labels the edge,
+//! and the graph falls apart into *intragraphs*, roughly one a procedure.
 //!
-//! The graph is found by saturation without weights, which costs little next to weights that are worth this machinery.
-//! Nodes have numbers that survive changes of the system, so that an intragraph that did not change is recognised.
+//! The graph is found by saturation without weights, which costs little next to weights that are
+//! worth this machinery. Nodes have numbers that survive changes of the system, so that an
+//! intragraph that did not change is recognised.
 
 use rustc_hash::FxHashMap;
 
@@ -17,7 +19,8 @@ use crate::saturation::{Direction, Options, Order, Recording, Saturation};
 use crate::store::{NONE, TransId};
 use crate::system::System;
 
-/// One instance of a saturation rule: `target` has at least the weight of `source` extended by `label`.
+/// One instance of a saturation rule: `target` has at least the weight of `source` extended by
+/// `label`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Production {
     pub target: TransId,
@@ -39,7 +42,8 @@ pub(crate) enum Label<Node> {
     Called(RuleId),
     /// post\*: a callee returned, to a call with a merge function or to a plain one.
     Returned { call: Option<RuleId>, callee: Node },
-    /// pre\*: a call, whose callee's part is the out-node; it may have returned, or contain the rest of the path.
+    /// pre\*: a call, whose callee's part is the out-node; it may have returned, or contain the
+    /// rest of the path.
     Call { rule: RuleId, callee: Node, returned: bool },
 }
 
@@ -64,7 +68,8 @@ impl<Node: Copy> Label<Node> {
     }
 }
 
-/// A node by what it is, not by the order of insertion: numbers of states below calls change with the rules.
+/// A node by what it is, not by the order of insertion: numbers of states below calls change with
+/// the rules.
 type NodeKey = ((u8, u32, u32), u32, (u8, u32, u32), u32);
 
 /// Numbers of nodes that stay the same when the system changes.

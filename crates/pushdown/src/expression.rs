@@ -1,7 +1,8 @@
 //! Regular expressions over weights, as shared DAGs, with incremental evaluation.
 //!
-//! \[Lal09\] §4.1.2: leaves are weights or out-nodes (summaries that other procedures contribute); Fig. 4.4 re-evaluates
-//! only what depends on an out-node that changed. An expression without out-nodes is evaluated once.
+//! \[Lal09\] §4.1.2: leaves are weights or out-nodes (summaries that other procedures contribute);
+//! Fig. 4.4 re-evaluates only what depends on an out-node that changed. An expression without
+//! out-nodes is evaluated once.
 //!
 //! **Invariant:** children have smaller numbers than their parents.
 
@@ -152,7 +153,8 @@ impl<V: Clone + Eq> Values<V> {
         }
     }
 
-    /// The value of `root` at time `now` (Fig. 4.4, without recursion); `None` if the interpretation wants to stop.
+    /// The value of `root` at time `now` (Fig. 4.4, without recursion); `None` if the
+    /// interpretation wants to stop.
     pub fn evaluate<I: Interpretation<Value = V>>(
         &mut self,
         expressions: &Expressions,
@@ -273,7 +275,8 @@ mod tests {
         }
     }
 
-    /// \[Lal09\] Fig. 4.3: five operations at first, three after a change of t6, none when nothing changed.
+    /// \[Lal09\] Fig. 4.3: five operations at first, three after a change of t6, none when nothing
+    /// changed.
     #[test]
     fn only_ancestors_of_a_changed_leaf_are_evaluated_again() {
         let mut e = Expressions::default();

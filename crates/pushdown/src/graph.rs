@@ -71,7 +71,8 @@ where
     Components { order, first, of }
 }
 
-/// For each node its place in a reverse postorder over all nodes: before what it leads to, except along loops.
+/// For each node its place in a reverse postorder over all nodes: before what it leads to, except
+/// along loops.
 pub(crate) fn reverse_postorder(nodes: usize, successors: impl Fn(usize, &mut Vec<u32>)) -> Vec<u32> {
     let mut seen = vec![false; nodes];
     let mut place = vec![0; nodes];

@@ -1,7 +1,8 @@
-//! The laws of [`Semiring`], [`Merge`], [`Adjoint`] and [`Relational`], as checks on sample weights.
+//! The laws of [`Semiring`], [`Merge`], [`Adjoint`] and [`Relational`], as checks on sample
+//! weights.
 //!
-//! A new domain calls these from its tests on weights that matter, and on random ones. Each check returns the first law
-//! that fails, with the weights that break it.
+//! A new domain calls these from its tests on weights that matter, and on random ones. Each check
+//! returns the first law that fails, with the weights that break it.
 
 use crate::semiring::{
     Adjoint, AdjointMerge, Merge, Relational, Remembering, Semiring, star_by_difference, star_by_squaring,
@@ -25,7 +26,8 @@ fn check<W: std::fmt::Debug>(law: &'static str, holds: bool, weights: &[&W]) -> 
 
 /// Checks the laws of a semiring, its difference and its star, on all triples of `samples`.
 ///
-/// It takes stars: a domain with infinite ascending chains, which is no bounded semiring, keeps it busy for ever.
+/// It takes stars: a domain with infinite ascending chains, which is no bounded semiring, keeps it
+/// busy for ever.
 ///
 /// ```
 /// use wherefore_pushdown::laws;

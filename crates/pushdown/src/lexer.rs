@@ -1,7 +1,7 @@
 //! Names and marks: the words of every text that mentions states and symbols.
 //!
-//! Names are runs of characters other than blanks and `< > , [ ] ^ . ( ) * + ? | # "`; any other name goes between
-//! double quotes, with `\"` and `\\` for a quote and a backslash.
+//! Names are runs of characters other than blanks and `< > , [ ] ^ . ( ) * + ? | # "`; any other
+//! name goes between double quotes, with `\"` and `\\` for a quote and a backslash.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -76,7 +76,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Reads a text in double quotes from the start of `text`, which is a quote; also returns how many bytes it takes.
+/// Reads a text in double quotes from the start of `text`, which is a quote; also returns how many
+/// bytes it takes.
 pub fn quoted(text: &str) -> Result<(Cow<'_, str>, usize), &'static str> {
     let mut unescaped: Option<String> = None;
     let mut chars = text.char_indices().skip(1);

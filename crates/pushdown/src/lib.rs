@@ -2,12 +2,15 @@
 //!
 //! # Reading order
 //! 1. [`Semiring`] and [`Merge`]: what weights are. [`laws`] checks a new domain.
-//! 2. [`System`]: rules; [`Automaton`]: regular sets of configurations, which [`ConfigurationSet`] reads from text.
-//! 3. [`post_star`](post_star()) and [`pre_star`](pre_star()): saturation, by the one engine [`Saturation`];
-//!    [`solve`]: the same by path expressions. [`reachable`] and [`ijop`] answer a question in one call.
+//! 2. [`System`]: rules; [`Automaton`]: regular sets of configurations, which [`ConfigurationSet`]
+//!    reads from text.
+//! 3. [`post_star`](post_star()) and [`pre_star`](pre_star()): saturation, by the one engine
+//!    [`Saturation`]; [`solve`]: the same by path expressions. [`reachable`] and [`ijop`] answer a
+//!    question in one call.
 //! 4. [`Automaton::weight`], [`Automaton::summary`], [`Contexts`]: reading answers.
 //!    [`Saturated::witnesses`]: rule sequences that justify them, checked by [`replay`](replay()).
-//! 5. [`FunctionalAutomaton`] and [`AdjointProjection`]: every node on a failing run, with stores and witnesses.
+//! 5. [`FunctionalAutomaton`] and [`AdjointProjection`]: every node on a failing run, with stores
+//!    and witnesses.
 //!
 #![doc = include_str!("../papers.md")]
 

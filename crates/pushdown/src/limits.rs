@@ -11,7 +11,8 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Transitions taken off the worklist, or expressions evaluated.
     pub steps: Option<u64>,
-    /// Bytes of the automaton under construction (what weights share counts in the domain's own limit).
+    /// Bytes of the automaton under construction (what weights share counts in the domain's own
+    /// limit).
     pub memory: Option<usize>,
     /// Set to true, from any thread, to stop the run.
     pub cancel: Option<Arc<AtomicBool>>,

@@ -20,7 +20,8 @@ macro_rules! id {
 }
 
 id! {
-    /// A state: of the system (a control state, the first numbers) or of an automaton that reads its stacks.
+    /// A state: of the system (a control state, the first numbers) or of an automaton that reads
+    /// its stacks.
     State
 }
 id! {

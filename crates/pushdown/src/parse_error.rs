@@ -40,7 +40,8 @@ impl ParseError {
         Self { line, column, message: message.into(), excerpt }
     }
 
-    /// The line with a mark under the offending part, both indented; long lines are cut on both sides.
+    /// The line with a mark under the offending part, both indented; long lines are cut on both
+    /// sides.
     pub fn excerpt(&self) -> &str {
         &self.excerpt
     }
@@ -62,7 +63,8 @@ fn mark(line: &str, start: usize, end: usize) -> String {
     let tail = line[start..].char_indices().nth(MARGIN);
     let to = tail.map_or(line.len(), |(i, _)| start + i);
     let (left, right) = (if from > 0 { "…" } else { "" }, if to < line.len() { "…" } else { "" });
-    // Tabs stay tabs, so that the mark stands under the same place; other control characters would break the line.
+    // Tabs stay tabs, so that the mark stands under the same place; other control characters would
+    // break the line.
     let shown: String =
         line[from..to].chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
     let pad: String = line[from..start].chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();

@@ -1,11 +1,13 @@
 //! Single-source path expressions: for every node, a regular expression of all paths from the root.
 //!
-//! R. E. Tarjan, *Fast Algorithms for Solving Path Problems* (1981), as used in \[Lal09\] §4.1.1. The graph is cut along its
-//! dominator tree: every path to `v` goes through its immediate dominator `u`, and between `u` and `v` only siblings of
-//! `v` matter. In a reducible graph the siblings form an acyclic graph with loops at single nodes; an irreducible one has
-//! larger components there, which are eliminated one node at a time (cubic in their size).
+//! R. E. Tarjan, *Fast Algorithms for Solving Path Problems* (1981), as used in \[Lal09\] §4.1.1.
+//! The graph is cut along its dominator tree: every path to `v` goes through its immediate
+//! dominator `u`, and between `u` and `v` only siblings of `v` matter. In a reducible graph the
+//! siblings form an acyclic graph with loops at single nodes; an irreducible one has larger
+//! components there, which are eliminated one node at a time (cubic in their size).
 //!
-//! **Cost:** `O(m log n)` expressions for `m` edges and `n` nodes of a reducible graph, by path compression.
+//! **Cost:** `O(m log n)` expressions for `m` edges and `n` nodes of a reducible graph, by path
+//! compression.
 
 use rustc_hash::FxHashMap;
 
@@ -193,7 +195,8 @@ impl Siblings {
         *between = expressions.alt(*between, label);
     }
 
-    /// The expressions of all paths from the parent to each sibling that do not come back to the parent.
+    /// The expressions of all paths from the parent to each sibling that do not come back to the
+    /// parent.
     fn solve(&self, expressions: &mut Expressions) -> Vec<ExprId> {
         let count = self.direct.len();
         let mut solved = self.direct.clone();

@@ -1,11 +1,14 @@
-//! Solving by path expressions: weights of all transitions from the out-node equations of the dependence graph.
+//! Solving by path expressions: weights of all transitions from the out-node equations of the
+//! dependence graph.
 //!
-//! \[Lal09\] chapter 4. Every intragraph gives an expression for each of its nodes; the out-nodes among them form a system of
-//! regular equations, solved one strongly connected component (a group of mutually recursive procedures) after the other,
-//! evaluating incrementally. All other weights are read from their expressions when they are asked for.
+//! \[Lal09\] chapter 4. Every intragraph gives an expression for each of its nodes; the out-nodes
+//! among them form a system of regular equations, solved one strongly connected component (a group
+//! of mutually recursive procedures) after the other, evaluating incrementally. All other weights
+//! are read from their expressions when they are asked for.
 //!
-//! **Divergence** (§4.2.3): when rules change, the graph without weights is found anew, which is cheap; what is kept is
-//! everything that costs: expressions and values of intragraphs that are still the same, and weights of out-nodes.
+//! **Divergence** (§4.2.3): when rules change, the graph without weights is found anew, which is
+//! cheap; what is kept is everything that costs: expressions and values of intragraphs that are
+//! still the same, and weights of out-nodes.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,16 +34,17 @@ pub enum Method {
     PathExpressions,
     /// Whatever is likely to be fastest.
     ///
-    /// Where the domain [is tall](Semiring::is_tall): path expressions, except backwards in a system with few loops, where
-    /// a worklist in [priority order](Order::Priority) has less to do. Else, and where witnesses are wanted, the worklist
-    /// in the order of one's choice.
+    /// Where the domain [is tall](Semiring::is_tall): path expressions, except backwards in a
+    /// system with few loops, where a worklist in [priority order](Order::Priority) has less to do.
+    /// Else, and where witnesses are wanted, the worklist in the order of one's choice.
     #[default]
     Auto,
 }
 
 /// Solves post\* or pre\* by the method of one's choice; all methods give equal weights.
 ///
-/// Merge functions without path extension are always solved by the worklist in post\*: their calls are no edges of a graph.
+/// Merge functions without path extension are always solved by the worklist in post\*: their calls
+/// are no edges of a graph.
 ///
 /// ```
 /// use wherefore_pushdown::*;
@@ -188,7 +192,8 @@ pub struct PathSolver<W> {
 }
 
 impl<W: Clone + Eq + std::fmt::Debug> PathSolver<W> {
-    /// A solver for the configurations that `seed` accepts. With witnesses recorded, updates start from scratch.
+    /// A solver for the configurations that `seed` accepts. With witnesses recorded, updates start
+    /// from scratch.
     pub fn new(direction: Direction, seed: &Automaton<W>, recording: Recording) -> Self {
         Self {
             direction,
@@ -208,7 +213,8 @@ impl<W: Clone + Eq + std::fmt::Debug> PathSolver<W> {
         }
     }
 
-    /// Says that rules were added to or removed from the system since the last answer (\[Lal09\] §4.2.3).
+    /// Says that rules were added to or removed from the system since the last answer (\[Lal09\]
+    /// §4.2.3).
     pub fn system_changed(&mut self) {
         self.dependence = None;
     }
@@ -442,7 +448,8 @@ impl<W: Clone + Eq + std::fmt::Debug> PathSolver<W> {
         if members.iter().all(|g| self.is_current(*g)) {
             return Ok(());
         }
-        // After a removal, values of a recursive group may support themselves: start again from zero.
+        // After a removal, values of a recursive group may support themselves: start again from
+        // zero.
         let mut old: Vec<(u32, W, u64)> = Vec::new();
         if self.shrunk && recursive {
             let outputs: Vec<u32> = (members.iter())

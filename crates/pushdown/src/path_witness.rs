@@ -1,7 +1,8 @@
 //! Witnesses for weights that were found by path expressions, by two-level staging.
 //!
-//! \[Lal09\] §4.2.1: only the history of out-nodes is kept; paths inside an intragraph come from its expressions, on
-//! demand. Each value of an out-node depends on earlier values of others, so histories are a DAG.
+//! \[Lal09\] §4.2.1: only the history of out-nodes is kept; paths inside an intragraph come from
+//! its expressions, on demand. Each value of an out-node depends on earlier values of others, so
+//! histories are a DAG.
 
 use rustc_hash::FxHashMap;
 
@@ -19,8 +20,8 @@ use crate::witness::{Cover, EMPTY, NoWitness, Ropes, Witness, collect_witnesses,
 impl<W: Clone + Eq + std::fmt::Debug> PathSolver<W> {
     /// Paths that justify the weight of the configurations that the solution and `query` accept.
     ///
-    /// As [`Saturated::witnesses`](crate::Saturated::witnesses); the solver must have been made with
-    /// [`Recording::Witnesses`].
+    /// As [`Saturated::witnesses`](crate::Saturated::witnesses); the solver must have been made
+    /// with [`Recording::Witnesses`].
     pub fn witnesses<S, M>(
         &mut self,
         domain: &S,

@@ -2,9 +2,10 @@
 //!
 //! \[Lal09\] §2.4.1, algorithm *poststar*; for extended systems Fig. 3.4 and Thm. 3.2.5.
 //!
-//! **Divergences.** The paper allows one call rule for each target and splits others on entry; here a call with a
-//! merge function tags the transition below it with its rule, so that calls which share a target stay apart. The pair of
-//! weights of Fig. 3.4 becomes the caller's weight on such a transition; the weight of the open call is put in place at the end.
+//! **Divergences.** The paper allows one call rule for each target and splits others on entry; here
+//! a call with a merge function tags the transition below it with its rule, so that calls which
+//! share a target stay apart. The pair of weights of Fig. 3.4 becomes the caller's weight on such a
+//! transition; the weight of the open call is put in place at the end.
 
 use crate::automaton::Automaton;
 use crate::dependence::{Label, Production};
@@ -20,7 +21,8 @@ use crate::witness::Cause;
 /// The result is a [backward](crate::Reading::Backward) automaton `A` with
 /// `A(c) = ⊕ { start(c′) ⊗ v(σ) | c′ ⇒σ c }` (\[Lal09\] Lemma 2.4.6, Thm. 3.2.5).
 ///
-/// **Cost:** Lemma 2.4.11; on program-shaped systems linear in the rules times the height of the domain.
+/// **Cost:** Lemma 2.4.11; on program-shaped systems linear in the rules times the height of the
+/// domain.
 ///
 /// ```
 /// use wherefore_pushdown::{post_star, Automaton, Configuration, Options, Reading, Rhs, System};
@@ -75,7 +77,8 @@ enum Kind {
     },
 }
 
-/// The rules of a system by the head of their left-hand side, and the ε-transitions by their target.
+/// The rules of a system by the head of their left-hand side, and the ε-transitions by their
+/// target.
 pub(crate) struct PostRules {
     /// `steps[first[h]..first[h + 1]]` are the rules of head `h`; later heads have none.
     first: Vec<u32>,
@@ -136,8 +139,8 @@ impl PostRules {
         head + 1 < self.first.len() && self.first[head] < self.first[head + 1]
     }
 
-    /// The heads that transitions of a head lead to, with calls leading to their return sites; and apart from them the
-    /// entries of callees.
+    /// The heads that transitions of a head lead to, with calls leading to their return sites; and
+    /// apart from them the entries of callees.
     pub fn successors<W>(&self, store: &Store<W>, head: usize, into: &mut Vec<u32>, entries: &mut Vec<u32>) {
         if head + 1 >= self.first.len() {
             return;
@@ -289,7 +292,8 @@ impl PostRules {
             return;
         }
         let version = core.version(id);
-        // Insertion adds transitions from control states only, so these lists do not change under our feet.
+        // Insertion adds transitions from control states only, so these lists do not change under
+        // our feet.
         let mut head = core.store().first_head(below);
         while head != NONE {
             let entry = core.store().heads[head as usize];

@@ -2,8 +2,9 @@
 //!
 //! \[Lal09\] §2.4.1, algorithm *prestar*; for extended systems Fig. 3.3 and Thm. 3.2.1.
 //!
-//! A call needs two transitions: one that reads the callee's entry, ending in `q`, and one that reads the return site from
-//! `q`. The first one leaves a note at the head (q, return site); whoever arrives there later finds it.
+//! A call needs two transitions: one that reads the callee's entry, ending in `q`, and one that
+//! reads the return site from `q`. The first one leaves a note at the head (q, return site); a rule
+//! that arrives there later finds it.
 
 use crate::automaton::Automaton;
 use crate::dependence::{Label, Production};

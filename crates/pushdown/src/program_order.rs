@@ -1,12 +1,13 @@
 //! The order in which post\* takes up a program: callees first, each procedure from its entry on.
 //!
-//! In post\* what is found inside a procedure does not depend on its callers, except for whether there are any. So nothing is
-//! done twice, recursion and loops aside, if a callee is finished before its callers go on, and a procedure before it
-//! returns. Inside a procedure the order is reverse postorder: a loop converges before what follows it.
+//! In post\* what is found inside a procedure does not depend on its callers, except for whether
+//! there are any. So nothing is done twice, recursion and loops aside, if a callee is finished
+//! before its callers go on, and a procedure before it returns. Inside a procedure the order is
+//! reverse postorder: a loop converges before what follows it.
 //!
-//! A procedure, here, is what is connected by swaps and by calls with their return sites. Symbols without rules do not connect: errors
-//! of all procedures may lead to one. Systems that are not made from programs may be one large procedure; then the
-//! order is reverse postorder.
+//! A procedure, here, is what is connected by swaps and by calls with their return sites. Symbols
+//! without rules do not connect: errors of all procedures may lead to one. Systems that are not
+//! made from programs may be one large procedure; then the order is reverse postorder.
 
 use crate::automaton::Automaton;
 use crate::graph::{components, reverse_postorder};

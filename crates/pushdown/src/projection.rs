@@ -1,12 +1,14 @@
 //! Error projection: which nodes lie on a failing run, with the weights of the runs through them.
 //!
-//! \[Lal09\] chapter 5 and \[AEP\]. The post\* automaton of the start and the pre\* automaton of the target are intersected to a
-//! *functional automaton*: reading a stack from the top, its transitions are functions `λz. w₁ ⊗ z ⊗ w₂` that wrap the weight
-//! of the frames read so far into the weight of one more frame. For calls with merge functions that return, the function
-//! is `λz. merge(w₁, z) ⊗ w₂` (§5.2.1).
+//! \[Lal09\] chapter 5 and \[AEP\]. The post\* automaton of the start and the pre\* automaton of
+//! the target are intersected to a *functional automaton*: reading a stack from the top, its
+//! transitions are functions `λz. w₁ ⊗ z ⊗ w₂` that wrap the weight of the frames read so far into
+//! the weight of one more frame. For calls with merge functions that return, the function is `λz.
+//! merge(w₁, z) ⊗ w₂` (§5.2.1).
 //!
-//! **Divergence.** \[Lal09\] §5.2.1 restricts the start to one configuration of one symbol. Here the transitions of post\*
-//! carry the rules of their calls, so that a start of any shape works: frames of the start have no call to merge with.
+//! **Divergence.** \[Lal09\] §5.2.1 restricts the start to one configuration of one symbol. Here
+//! the transitions of post\* carry the rules of their calls, so that a start of any shape works:
+//! frames of the start have no call to merge with.
 
 use std::collections::BinaryHeap;
 
@@ -27,7 +29,8 @@ pub(crate) struct FunctionalEdge {
     /// The transition of post\* (`w₁`) and of pre\* (`w₂`).
     pub before: TransId,
     pub after: TransId,
-    /// Whether the functional applies the merge function of the call below which the transition lies.
+    /// Whether the functional applies the merge function of the call below which the transition
+    /// lies.
     pub merges: bool,
 }
 
@@ -57,11 +60,13 @@ pub struct FunctionalAutomaton<'a, S: Semiring, M = Plain> {
     pub(crate) system: &'a System<S::Weight, M>,
     pub(crate) post: &'a Automaton<S::Weight>,
     pub(crate) pre: &'a Automaton<S::Weight>,
-    /// `edges[first[n]..first[n + 1]]` leave node `n`; the nodes below `initial` are pairs of equal control states.
+    /// `edges[first[n]..first[n + 1]]` leave node `n`; the nodes below `initial` are pairs of equal
+    /// control states.
     first: Vec<u32>,
     edges: Vec<FunctionalEdge>,
     initial: Vec<State>,
-    /// The edges from control states by the symbol they read: (control state, symbol, first edge, end).
+    /// The edges from control states by the symbol they read: (control state, symbol, first edge,
+    /// end).
     tops: Vec<(State, Symbol, u32, u32)>,
     finals: Vec<bool>,
     /// For each node its place in an order in which edges lead forwards, except inside a component.
@@ -70,7 +75,8 @@ pub struct FunctionalAutomaton<'a, S: Semiring, M = Plain> {
 }
 
 impl<'a, S: Semiring, M: Merge<S>> FunctionalAutomaton<'a, S, M> {
-    /// Intersects the results of [`post_star`](crate::post_star()) and [`pre_star`](crate::pre_star()) on `system`.
+    /// Intersects the results of [`post_star`](crate::post_star()) and
+    /// [`pre_star`](crate::pre_star()) on `system`.
     pub fn new(
         domain: &'a S,
         system: &'a System<S::Weight, M>,
@@ -170,7 +176,8 @@ impl<'a, S: Semiring, M: Merge<S>> FunctionalAutomaton<'a, S, M> {
         (before, &self.pre.store.weights[edge.after as usize])
     }
 
-    /// `WC(S, ⟨state, top …⟩, T)`: the combined weight of all runs from start to target through that node.
+    /// `WC(S, ⟨state, top …⟩, T)`: the combined weight of all runs from start to target through
+    /// that node.
     pub fn chop(&self, state: State, top: Symbol) -> S::Weight {
         self.bottleneck(&self.domain.one(), state, top)
     }
@@ -197,8 +204,8 @@ impl<'a, S: Semiring, M: Merge<S>> FunctionalAutomaton<'a, S, M> {
     /// assert!(d.is_zero(&functional.chop(p, b)) && !d.is_zero(&functional.bottleneck(&other, p, b)));
     /// ```
     ///
-    /// With `w = {(v, v)}` it says whether store `v` can occur there on a failing run (\[AEP\] §5.2); with the summary of
-    /// another thread it accounts for two context switches.
+    /// With `w = {(v, v)}` it says whether store `v` can occur there on a failing run (\[AEP\]
+    /// §5.2); with the summary of another thread it accounts for two context switches.
     pub fn bottleneck(&self, w: &S::Weight, state: State, top: Symbol) -> S::Weight {
         let zero = || self.domain.zero();
         self.flow(
@@ -225,7 +232,8 @@ impl<'a, S: Semiring, M: Merge<S>> FunctionalAutomaton<'a, S, M> {
         join: impl Fn(&mut V, &V) -> bool,
     ) -> V {
         let mut values: FxHashMap<u32, V> = FxHashMap::default();
-        // Nodes are taken in topological order; the place is turned round because the heap hands out the largest.
+        // Nodes are taken in topological order; the place is turned round because the heap hands
+        // out the largest.
         let mut open: BinaryHeap<(u32, u32)> = BinaryHeap::new();
         let mut waiting = vec![];
         let arrive = |values: &mut FxHashMap<u32, V>, open: &mut BinaryHeap<_>, to: u32, value: V| {
@@ -273,9 +281,11 @@ impl<'a, S: Semiring, M: Merge<S>> FunctionalAutomaton<'a, S, M> {
 }
 
 impl<S: Relational> FunctionalAutomaton<'_, S, Plain> {
-    /// Stores that may occur at a node on a failing run: an over-approximation by triples of weights (\[AEP\] §5.2).
+    /// Stores that may occur at a node on a failing run: an over-approximation by triples of
+    /// weights (\[AEP\] §5.2).
     ///
-    /// For plain systems only: where locals are merged, the weight of the rest of a run does not know the caller's.
+    /// For plain systems only: where locals are merged, the weight of the rest of a run does not
+    /// know the caller's.
     pub fn stores_over(&self, state: State, top: Symbol) -> S::Weight {
         let d = self.domain;
         let zero = || (d.zero(), d.zero(), d.zero());
@@ -302,7 +312,8 @@ impl<S: Relational> FunctionalAutomaton<'_, S, Plain> {
 }
 
 impl<S: Remembering, M: Merge<S>> FunctionalAutomaton<'_, S, M> {
-    /// The stores that occur at a node on failing runs, exactly (\[Lal09\] §5.3.2.2), as a partial identity.
+    /// The stores that occur at a node on failing runs, exactly (\[Lal09\] §5.3.2.2), as a partial
+    /// identity.
     pub fn stores(&self, state: State, top: Symbol) -> S::Weight {
         let d = self.domain;
         let nothing = d.map_memory(&d.remember(), &mut |_| d.zero());
@@ -323,8 +334,8 @@ impl<S: Remembering, M: Merge<S>> FunctionalAutomaton<'_, S, M> {
 
 /// The error projection of all nodes from one backward pass of adjoints.
 ///
-/// A functional weight is linear, so "which `z` can be completed to a failing run?" flows backwards through the
-/// functional automaton: see [`Adjoint`]. One pass replaces one chop a node.
+/// A functional weight is linear, so "which `z` can be completed to a failing run?" flows backwards
+/// through the functional automaton: see [`Adjoint`]. One pass replaces one chop a node.
 ///
 /// ```
 /// use wherefore_pushdown::*;
@@ -363,7 +374,8 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> AdjointProjection<'a, S, M> {
                 for node in members {
                     let node = *node as usize;
                     if node < functional.initial.len() {
-                        // Nothing leads back to a control state, and their tops are asked for one by one.
+                        // Nothing leads back to a control state, and their tops are asked for one
+                        // by one.
                         continue;
                     }
                     let mut context = contexts[node].clone();

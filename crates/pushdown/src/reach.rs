@@ -1,4 +1,5 @@
-//! Can a set of configurations be reached from another? Forwards, backwards, or from both ends at once.
+//! Can a set of configurations be reached from another? Forwards, backwards, or from both ends at
+//! once.
 
 use crate::automaton::{Automaton, Reading};
 use crate::limits::{Limits, StopReason};
@@ -79,7 +80,8 @@ pub fn reachable<W, M>(
         Strategy::BothEnds => {
             let mut forwards = search(Direction::Post, start);
             let mut backwards = search(Direction::Pre, target);
-            // Looking whether they meet costs as much as the two automata are large: stretches grow with them.
+            // Looking whether they meet costs as much as the two automata are large: stretches grow
+            // with them.
             let mut stretch = 16;
             loop {
                 for (search, other) in [(&mut forwards, target), (&mut backwards, start)] {
@@ -98,7 +100,8 @@ pub fn reachable<W, M>(
     }
 }
 
-/// `IJOP(S, T)`: the combined weight of all runs from `start` to `target`, computed from one end (\[Lal09\] Def. 2.4.3).
+/// `IJOP(S, T)`: the combined weight of all runs from `start` to `target`, computed from one end
+/// (\[Lal09\] Def. 2.4.3).
 ///
 /// Both directions give the same weight; `Err` says which limit was met.
 ///

@@ -1,7 +1,8 @@
 //! The Boolean domain: is there a path at all?
 //!
-//! \[Lal09\] Def. 2.4.12: `({true, false}, ∨, ∧, false, true)`. With it, algorithms on weighted systems become those on
-//! plain ones. Chains have two elements; every operation is one instruction.
+//! \[Lal09\] Def. 2.4.12: `({true, false}, ∨, ∧, false, true)`. With it, algorithms on weighted
+//! systems become those on plain ones. Chains have two elements; every operation is one
+//! instruction.
 
 use crate::semiring::{Adjoint, Semiring};
 

@@ -1,7 +1,8 @@
 //! Running rule sequences: the semantics that every witness is checked against.
 //!
-//! \[Lal09\] Def. 3.1.4 and the operational reading of §3.2.2: a stack of weights, one for each call that has not returned. It
-//! shares nothing with saturation, and it is also right where merge functions lack path extension (§3.2.3).
+//! \[Lal09\] Def. 3.1.4 and the operational reading of §3.2.2: a stack of weights, one for each
+//! call that has not returned. It shares nothing with saturation, and it is also right where merge
+//! functions lack path extension (§3.2.3).
 
 use crate::names::{RuleId, Symbol};
 use crate::semiring::{Merge, Semiring};

@@ -1,11 +1,14 @@
 //! The worklist engine behind post\* and pre\*.
 //!
-//! \[Lal09\] §2.4.1 (weighted saturation), §3.2 (merge functions), §4.2.2 (differential propagation). What is common to both
-//! directions lives here: transitions with weights, the worklist and its order, differences, limits, and the log from
-//! which witnesses are read. What a transition implies is in [`post_star`](mod@crate::post_star) and [`pre_star`](mod@crate::pre_star).
+//! \[Lal09\] §2.4.1 (weighted saturation), §3.2 (merge functions), §4.2.2 (differential
+//! propagation). What is common to both directions lives here: transitions with weights, the
+//! worklist and its order, differences, limits, and the log from which witnesses are read. What a
+//! transition implies is in [`post_star`](mod@crate::post_star) and
+//! [`pre_star`](mod@crate::pre_star).
 //!
-//! **Invariant:** the automaton only grows, and every weight on it is the combine of weights of real paths. Stopping early
-//! therefore under-approximates: what was found is true, what was not found is unknown.
+//! **Invariant:** the automaton only grows, and every weight on it is the combine of weights of
+//! real paths. Stopping early therefore under-approximates: what was found is true, what was not
+//! found is unknown.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -40,9 +43,10 @@ pub enum Order {
     Fifo,
     /// The one that changed last.
     Lifo,
-    /// The one whose weight has the smallest [rank](Semiring::rank); for shortest paths this is Dijkstra's order. Among
-    /// equals the one that comes first in the order of the program, so that loops converge before they are left; in post\*
-    /// callees come first, so that they are finished before their callers go on.
+    /// The one whose weight has the smallest [rank](Semiring::rank); for shortest paths this is
+    /// Dijkstra's order. Among equals the one that comes first in the order of the program, so that
+    /// loops converge before they are left; in post\* callees come first, so that they are finished
+    /// before their callers go on.
     Priority,
 }
 
@@ -104,7 +108,8 @@ pub(crate) struct Core<'a, S: Semiring> {
     pub automaton: Automaton<S::Weight>,
     /// Whether the domain has a difference.
     differential: bool,
-    /// What changed on a transition since it was last taken off the worklist (with a difference only).
+    /// What changed on a transition since it was last taken off the worklist (with a difference
+    /// only).
     deltas: Vec<Option<S::Weight>>,
     waiting: Vec<bool>,
     worklist: Worklist,
@@ -190,7 +195,8 @@ impl<'a, S: Semiring> Core<'a, S> {
         }
         match &mut self.worklist {
             Worklist::Priority(Priorities { heap, count, places, returns }) => {
-                // A transition may wait twice, with the better rank first; the second turn is passed over.
+                // A transition may wait twice, with the better rank first; the second turn is
+                // passed over.
                 let rank = self.domain.rank(&self.automaton.store.weights[id as usize]);
                 let (_, symbol, to) = self.automaton.store.ends(id);
                 let place = if symbol == EPSILON {
@@ -254,8 +260,8 @@ enum Rules {
 
 /// A saturation in progress: one engine for both directions.
 ///
-/// [`post_star`](crate::post_star()) and [`pre_star`](crate::pre_star()) run one from start to end; with this type a caller
-/// can stop and go on, or interleave two of them.
+/// [`post_star`](crate::post_star()) and [`pre_star`](crate::pre_star()) run one from start to end;
+/// with this type a caller can stop and go on, or interleave two of them.
 pub struct Saturation<'a, S: Semiring, M = Plain> {
     system: &'a System<S::Weight, M>,
     core: Core<'a, S>,
@@ -367,7 +373,8 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
         }
     }
 
-    /// Runs until `goal` accepts a transition that was taken off the worklist, nothing is left to do, or a limit is met.
+    /// Runs until `goal` accepts a transition that was taken off the worklist, nothing is left to
+    /// do, or a limit is met.
     ///
     /// Every transition is taken off at least once, after its weight became non-zero.
     pub fn run_until(
@@ -399,8 +406,8 @@ impl<'a, S: Semiring, M: Merge<S>> Saturation<'a, S, M> {
         self.advance().ok_or(StopReason::Complete)
     }
 
-    /// The automaton so far. On transitions of calls with merge functions stands the caller's weight until the run is
-    /// [finished](Self::finish).
+    /// The automaton so far. On transitions of calls with merge functions stands the caller's
+    /// weight until the run is [finished](Self::finish).
     pub fn automaton(&self) -> &Automaton<S::Weight> {
         &self.core.automaton
     }

@@ -9,11 +9,13 @@ use std::fmt;
 /// A bounded idempotent semiring, as a value.
 ///
 /// # Laws
-/// - [`combine`](Self::combine) (⊕) is associative, commutative and idempotent, with unit [`zero`](Self::zero).
-/// - [`extend`](Self::extend) (⊗) is associative with unit [`one`](Self::one), distributes over ⊕, and `zero` annihilates.
+/// - [`combine`](Self::combine) (⊕) is associative, commutative and idempotent, with unit
+///   [`zero`](Self::zero).
+/// - [`extend`](Self::extend) (⊗) is associative with unit [`one`](Self::one), distributes over ⊕,
+///   and `zero` annihilates.
 /// - ⊕ has no infinite ascending chain. Tests cannot see this: argue it in each implementation.
-/// - If [`difference`](Self::difference) is given: `a ⊕ (b − a) = a ⊕ b`, `(a − b) − c = a − (b ⊕ c)`,
-///   and `a ⊕ b = a` exactly when `b − a = 0`.
+/// - If [`difference`](Self::difference) is given: `a ⊕ (b − a) = a ⊕ b`, `(a − b) − c = a − (b ⊕
+///   c)`, and `a ⊕ b = a` exactly when `b − a = 0`.
 ///
 /// [`laws`](crate::laws) checks all but the third on sample weights.
 ///
@@ -73,9 +75,10 @@ pub trait Semiring {
 
     /// True once an operation has run out of room and returned a weight that cannot be trusted.
     ///
-    /// Operations cannot fail one by one; instead a domain with bounded memory remembers the failure here. Saturation
-    /// and path expressions then stop with [`StopReason::Memory`](crate::StopReason::Memory). What is read off automata
-    /// afterwards (summaries, chops, projections) ends early too: ask this once more before you trust it.
+    /// Operations cannot fail one by one; instead a domain with bounded memory remembers the
+    /// failure here. Saturation and path expressions then stop with
+    /// [`StopReason::Memory`](crate::StopReason::Memory). What is read off automata afterwards
+    /// (summaries, chops, projections) ends early too: ask this once more before you trust it.
     fn exhausted(&self) -> bool {
         false
     }
@@ -144,10 +147,11 @@ pub fn star_by_difference<S: Semiring + ?Sized>(domain: &S, w: &S::Weight) -> Op
 /// # Laws
 /// - strict: `merge(0, a) = merge(a, 0) = 0`;
 /// - distributes over ⊕ in each argument;
-/// - path extension: `merge(a ⊗ b, c) = a ⊗ merge(b, c)`, unless [`path_extension`](Self::path_extension) says otherwise.
+/// - path extension: `merge(a ⊗ b, c) = a ⊗ merge(b, c)`, unless
+///   [`path_extension`](Self::path_extension) says otherwise.
 ///
-/// `merge` replaces the weight of the call rule altogether (\[Lal09\] Def. 3.1.4, case 5): the rule's own weight
-/// counts only for calls that have not returned.
+/// `merge` replaces the weight of the call rule altogether (\[Lal09\] Def. 3.1.4, case 5): the
+/// rule's own weight counts only for calls that have not returned.
 pub trait Merge<S: Semiring> {
     /// The weight from the caller's entry to the return site.
     fn merge(&self, domain: &S, caller: &S::Weight, callee: &S::Weight) -> S::Weight;
@@ -170,9 +174,10 @@ impl<S: Semiring> Merge<S> for Plain {
 
 /// Domains in which "which weights can still be completed to a failing run?" has a backward answer.
 ///
-/// A functional weight `F = λz. before ⊗ z ⊗ after` is linear; its adjoint `F†` maps a set of acceptable results to the
-/// set of acceptable arguments: `F(z)` meets `c` exactly when `z` meets `F†(c)`. One backward pass of adjoints through
-/// the product of post\* and pre\* answers every node of an error projection at once.
+/// A functional weight `F = λz. before ⊗ z ⊗ after` is linear; its adjoint `F†` maps a set of
+/// acceptable results to the set of acceptable arguments: `F(z)` meets `c` exactly when `z` meets
+/// `F†(c)`. One backward pass of adjoints through the product of post\* and pre\* answers every
+/// node of an error projection at once.
 ///
 /// # Laws
 /// - `completes(before ⊗ z ⊗ after, c) = completes(z, pull(before, c, after))`;
@@ -218,12 +223,15 @@ impl<S: Adjoint> AdjointMerge<S> for Plain {
 
 /// Domains whose weights are sums of atoms: of pairs of stores, say.
 ///
-/// An atom is a weight `a` with a context that accepts exactly the weights that contain it: those with `z ⊕ a = z`.
+/// An atom is a weight `a` with a context that accepts exactly the weights that contain it: those
+/// with `z ⊕ a = z`.
 pub trait Atomic: Adjoint {
-    /// Some atom of `w` that `context` accepts, and its context; `None` exactly if `context` does not accept `w`.
+    /// Some atom of `w` that `context` accepts, and its context; `None` exactly if `context` does
+    /// not accept `w`.
     fn atom(&self, w: &Self::Weight, context: &Self::Context) -> Option<(Self::Weight, Self::Context)>;
 
-    /// A part of `w` that has all its atoms `z` for which `z ⊗ b` can be `atom`, for some `b`: may be all of it.
+    /// A part of `w` that has all its atoms `z` for which `z ⊗ b` can be `atom`, for some `b`: may
+    /// be all of it.
     fn beginning_as(&self, w: &Self::Weight, atom: &Self::Weight) -> Self::Weight;
 }
 
@@ -245,10 +253,12 @@ pub trait Relational: Adjoint {
     fn middle(&self, before: &Self::Weight, after: &Self::Weight, context: &Self::Context) -> Self::Weight;
 }
 
-/// A relational domain whose weights can carry along the store that was seen at one point of the path.
+/// A relational domain whose weights can carry along the store that was seen at one point of the
+/// path.
 ///
-/// \[Lal09\] §5.3.2.2: weights over `V × Y × V`, where `Y` names the stores. How such a weight is represented is the
-/// domain's affair: one plain weight for each `y`, or extra variables in a decision diagram.
+/// \[Lal09\] §5.3.2.2: weights over `V × Y × V`, where `Y` names the stores. How such a weight is
+/// represented is the domain's affair: one plain weight for each `y`, or extra variables in a
+/// decision diagram.
 pub trait Remembering: Relational {
     /// A weight over `V × Y × V`.
     type Memory: Clone + Eq + fmt::Debug;
@@ -256,7 +266,8 @@ pub trait Remembering: Relational {
     /// The symbolic identity `{(v, y_v, v) | v ∈ V}`.
     fn remember(&self) -> Self::Memory;
 
-    /// Applies a function that distributes over ⊕ and maps zero to zero to the plain weight at every `y`.
+    /// Applies a function that distributes over ⊕ and maps zero to zero to the plain weight at
+    /// every `y`.
     fn map_memory(
         &self,
         memory: &Self::Memory,

@@ -1,8 +1,10 @@
 //! One run to a target, read from the log of post\* pair by pair.
 //!
-//! [`Saturated::witnesses`] justifies a whole weight by paths and computes covers of all that led to it. For one run less is enough:
-//! pick an [atom](Atomic) of the target's weight, and go backwards from it. Each growth of a weight has a cause; the part of the
-//! cause that leads to the atom has an atom again, which grew earlier. So the walk ends, and each step costs little: atoms are small.
+//! [`Saturated::witnesses`] justifies a whole weight by paths and computes covers of all that led
+//! to it. For one run less is enough: pick an [atom](Atomic) of the target's weight, and go
+//! backwards from it. Each growth of a weight has a cause; the part of the cause that leads to the
+//! atom has an atom again, which grew earlier. So the walk ends, and each step costs little: atoms
+//! are small.
 
 use crate::automaton::{Automaton, Reading};
 use crate::names::RuleId;
@@ -25,10 +27,11 @@ enum Task<C> {
 }
 
 impl<W: Clone + Eq> Saturated<W> {
-    /// The rules of a run from the seed to a configuration of `query`; `None` if there is none, or nothing was recorded.
+    /// The rules of a run from the seed to a configuration of `query`; `None` if there is none, or
+    /// nothing was recorded.
     ///
-    /// For post\* only. Weights on the seed count as `one`. Of several ways, the walk takes the one that saturation found first; the run need
-    /// not be a shortest one.
+    /// For post\* only. Weights on the seed count as `one`. Of several ways, the walk takes the one
+    /// that saturation found first; the run need not be a shortest one.
     ///
     /// ```
     /// use wherefore_domains::{Relation, RelationDomain};
@@ -149,7 +152,7 @@ impl<'a, S: Atomic, M: AdjointMerge<S>> Walk<'a, S, M> {
         match (cause.rule_applied(), cause.first(), cause.second()) {
             (_, None, _) => {}
             (Some(rule), Some((source, until)), _) if store.call(trans) == Some(rule) => {
-                // The rule belongs to whoever returns from the call, or does not.
+                // The rule belongs to the part of the run that returns from the call, or does not.
                 self.tasks.push(Task::Reach { trans: source, until, context });
             }
             (Some(rule), Some((source, until)), _) => {

@@ -1,8 +1,9 @@
 //! Transitions by number: the array structure under every automaton and every saturation.
 //!
-//! A *head* is an interned pair (state, symbol); a transition is a head and a target state. Rules are resolved to heads
-//! once, before saturation starts, so that the inner loop inserts by number and hashes nothing. A head of many targets
-//! keeps its targets in a hash table as well, so that insertion stays constant on average.
+//! A *head* is an interned pair (state, symbol); a transition is a head and a target state. Rules
+//! are resolved to heads once, before saturation starts, so that the inner loop inserts by number
+//! and hashes nothing. A head of many targets keeps its targets in a hash table as well, so that
+//! insertion stays constant on average.
 
 use rustc_hash::FxHashMap;
 
@@ -63,7 +64,8 @@ pub(crate) struct Store<W> {
 }
 
 impl<W> Store<W> {
-    /// An empty store for `control` control states and `symbols` symbols, in a system of `rules` rules.
+    /// An empty store for `control` control states and `symbols` symbols, in a system of `rules`
+    /// rules.
     pub fn new(control: usize, symbols: usize, rules: usize) -> Self {
         let cells = control.saturating_mul(symbols);
         let affordable = cells <= 4 * (rules + symbols) + 1024;

@@ -1,7 +1,9 @@
-//! Reading weights off an automaton: of one configuration, of a regular set, of all stacks below a state.
+//! Reading weights off an automaton: of one configuration, of a regular set, of all stacks below a
+//! state.
 //!
-//! \[Lal09\] §2.4.1, *path_summary*. The paper iterates over all states; here the states are solved one strongly connected
-//! component after the other, final ones first, so that an automaton without cycles is read in one pass.
+//! \[Lal09\] §2.4.1, *path_summary*. The paper iterates over all states; here the states are solved
+//! one strongly connected component after the other, final ones first, so that an automaton without
+//! cycles is read in one pass.
 
 use rustc_hash::FxHashMap;
 
@@ -75,9 +77,11 @@ impl<W: Clone + Eq> Automaton<W> {
             .fold(here, |sum, id| domain.combine(&sum, &self.store.weights[id as usize]))
     }
 
-    /// The combined weight of all configurations that `query` accepts too: `A(C)` of \[Lal09\] Def. 2.4.7.
+    /// The combined weight of all configurations that `query` accepts too: `A(C)` of \[Lal09\] Def.
+    /// 2.4.7.
     ///
-    /// With the post\* automaton of S this is `IJOP(S, query)`; with the pre\* automaton of T it is `IJOP(query, T)`.
+    /// With the post\* automaton of S this is `IJOP(S, query)`; with the pre\* automaton of T it is
+    /// `IJOP(query, T)`.
     ///
     /// ```
     /// use wherefore_domains::{Cost, ShortestPath};
@@ -122,7 +126,8 @@ impl<W: Clone + Eq> Automaton<W> {
 
     /// For every state, the combined weight of all paths from it to a final state.
     ///
-    /// One pass answers "which weights arrive at this node, whatever the stack?" for all nodes: see [`Contexts::of_top`].
+    /// One pass answers "which weights arrive at this node, whatever the stack?" for all nodes: see
+    /// [`Contexts::of_top`].
     ///
     /// ```
     /// use wherefore_domains::{Cost, ShortestPath};
@@ -215,7 +220,8 @@ impl Product {
                 });
                 edges.push((target, id));
             };
-            // Walk the shorter side's symbols: a query may allow every symbol, an automaton node may have thousands.
+            // Walk the shorter side's symbols: a query may allow every symbol, an automaton node
+            // may have thousands.
             let ours = automaton.store.heads_of(q).take(64).count();
             let theirs = query.store.heads_of(r).take(64).count();
             if ours <= theirs {
@@ -264,7 +270,8 @@ impl Product {
         solve(domain, automaton, self)
     }
 
-    /// For every node, the combined weight of the paths to it from control states, for an automaton that is read backwards.
+    /// For every node, the combined weight of the paths to it from control states, for an automaton
+    /// that is read backwards.
     pub fn above<S: Semiring>(&self, domain: &S, automaton: &Automaton<S::Weight>) -> Vec<S::Weight> {
         let nodes = self.states.len();
         let mut values = vec![domain.zero(); nodes];
@@ -365,7 +372,8 @@ impl AcceptingPath {
     }
 }
 
-/// Accepting paths whose weights combine to [`Automaton::summary`]; later ones may make earlier ones superfluous.
+/// Accepting paths whose weights combine to [`Automaton::summary`]; later ones may make earlier
+/// ones superfluous.
 pub(crate) fn accepting_paths<S: Semiring>(
     domain: &S,
     automaton: &Automaton<S::Weight>,

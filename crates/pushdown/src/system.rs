@@ -1,7 +1,8 @@
 //! Pushdown systems: rules over control states and stack symbols, with weights and merge functions.
 //!
-//! \[Lal09\] Def. 2.3.1 (pushdown systems), Def. 2.4.2 (weights), Def. 3.1.3 (merge functions). Rules have at most two
-//! symbols on the right; longer ones are split on entry ([`System::add_rule`]).
+//! \[Lal09\] Def. 2.3.1 (pushdown systems), Def. 2.4.2 (weights), Def. 3.1.3 (merge functions).
+//! Rules have at most two symbols on the right; longer ones are split on entry
+//! ([`System::add_rule`]).
 
 use std::fmt;
 
@@ -56,8 +57,8 @@ struct Packed {
 
 /// A weighted pushdown system, extended where `M` has values.
 ///
-/// `W` is the type of weights; the domain itself is passed to the algorithms. A rule can be [removed](Self::remove_rule):
-/// its number stays, so that the numbers of others do.
+/// `W` is the type of weights; the domain itself is passed to the algorithms. A rule can be
+/// [removed](Self::remove_rule): its number stays, so that the numbers of others do.
 ///
 /// ```
 /// use wherefore_pushdown::{Rhs, System};
@@ -201,9 +202,10 @@ impl<W, M> System<W, M> {
 
     /// Adds a rule with any number of symbols on the right; one with more than two is split.
     ///
-    /// The split goes through new symbols, called after the number of the rule, below which the rest of the word is already in place:
-    /// `⟨p, γ⟩ ↪ ⟨q, a b c⟩` becomes `⟨p, γ⟩ ↪ ⟨q, x c⟩` with the weight, and `⟨q, x⟩ ↪ ⟨q, a b⟩` with `one`.
-    /// [`is_helper_rule`](Self::is_helper_rule) and [`is_helper_symbol`](Self::is_helper_symbol) tell them apart.
+    /// The split goes through new symbols, called after the number of the rule, below which the
+    /// rest of the word is already in place: `⟨p, γ⟩ ↪ ⟨q, a b c⟩` becomes `⟨p, γ⟩ ↪ ⟨q, x c⟩` with
+    /// the weight, and `⟨q, x⟩ ↪ ⟨q, a b⟩` with `one`. [`is_helper_rule`](Self::is_helper_rule) and
+    /// [`is_helper_symbol`](Self::is_helper_symbol) tell them apart.
     pub fn add_rule(
         &mut self,
         from: State,
@@ -312,7 +314,8 @@ impl<W, M> System<W, M> {
         self.map(|id, w| (weight(id, w), None))
     }
 
-    /// The same rules with other weights and other merge functions; those on rules that are no calls do not matter.
+    /// The same rules with other weights and other merge functions; those on rules that are no
+    /// calls do not matter.
     ///
     /// `weight` is asked for removed rules too, so that the numbers stay the same.
     pub fn map<V, N>(&self, mut weight: impl FnMut(RuleId, &W) -> (V, Option<N>)) -> System<V, N> {

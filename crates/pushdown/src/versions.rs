@@ -1,9 +1,10 @@
 //! The course of a saturation: how each weight grew, in order of time.
 //!
-//! \[Kie05\] §4.2 takes a directed acyclic graph of counterexamples from the model checker's record of how configurations were
-//! reached. This is that record: every growth of a weight is one [`Version`]; what a version gained follows, by one rule,
-//! from versions before it. So whoever joins each version to the earlier ones that it can follow from gets a graph
-//! without cycles, and one that has at least one path for everything that saturation found.
+//! \[Kie05\] §4.2 takes a directed acyclic graph of counterexamples from the model checker's record
+//! of how configurations were reached. This is that record: every growth of a weight is one
+//! [`Version`]; what a version gained follows, by one rule, from versions before it. So joining
+//! each version to the earlier ones that it can follow from gives a graph without cycles, and one
+//! that has at least one path for everything that saturation found.
 
 use crate::automaton::{Reading, Transition};
 use crate::names::RuleId;
@@ -20,12 +21,14 @@ use crate::witness::NoWitness;
 pub struct Version<W> {
     /// The transition. For a call with a merge function the weight is the caller's before the call.
     pub transition: Transition,
-    /// What is new, compared with the version before: the difference, where the domain has one, else the new weight.
+    /// What is new, compared with the version before: the difference, where the domain has one,
+    /// else the new weight.
     pub gained: W,
 }
 
 impl<W: Clone + Eq> Saturated<W> {
-    /// All growths of weights, the earliest first. Weights on the seed are not part of them: they count as `one`.
+    /// All growths of weights, the earliest first. Weights on the seed are not part of them: they
+    /// count as `one`.
     ///
     /// ```
     /// use wherefore_pushdown::*;

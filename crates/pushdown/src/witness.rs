@@ -1,11 +1,13 @@
 //! Witnesses: finite sets of rule sequences that justify a weight.
 //!
-//! \[Lal09\] Def. 2.4.3: paths `σ₁ … σₙ` from S to T with `⊕ᵢ v(σᵢ) = IJOP(S, T)`. While recording, saturation logs each
-//! change of a weight with its cause; causes point to earlier entries only, so the log is a DAG in topological order.
+//! \[Lal09\] Def. 2.4.3: paths `σ₁ … σₙ` from S to T with `⊕ᵢ v(σᵢ) = IJOP(S, T)`. While recording,
+//! saturation logs each change of a weight with its cause; causes point to earlier entries only, so
+//! the log is a DAG in topological order.
 //!
-//! A *cover* of a log entry is a list of (path, weight) whose combined weight is the weight at that time. Covers are computed
-//! upwards along the log, for the entries that matter; a path that adds nothing is dropped, so a cover is never longer than a
-//! chain of the domain. Paths share their parts ([`Ropes`]). Nothing recurses: a path of a million steps is no problem.
+//! A *cover* of a log entry is a list of (path, weight) whose combined weight is the weight at that
+//! time. Covers are computed upwards along the log, for the entries that matter; a path that adds
+//! nothing is dropped, so a cover is never longer than a chain of the domain. Paths share their
+//! parts ([`Ropes`]). Nothing recurses: a path of a million steps is no problem.
 
 use rustc_hash::FxHashMap;
 
@@ -213,7 +215,8 @@ pub struct Witness<W> {
     pub rules: Vec<RuleId>,
     /// Where the run ends.
     pub end: Configuration,
-    /// `v(rules)`, as [`replay`](crate::replay()) computes it; the weights on the seed's transitions are not part of it.
+    /// `v(rules)`, as [`replay`](crate::replay()) computes it; the weights on the seed's
+    /// transitions are not part of it.
     pub weight: W,
 }
 
@@ -229,12 +232,13 @@ pub enum NoWitness {
 }
 
 impl<W: Clone + Eq> Saturated<W> {
-    /// Paths that justify the weight of the configurations that are accepted both here and by `query`.
+    /// Paths that justify the weight of the configurations that are accepted both here and by
+    /// `query`.
     ///
-    /// For post\* the paths lead from the seed to configurations of `query`, for pre\* the other way round. Their weights
-    /// combine to `self.automaton.summary(query)` if the weights on the seed are `one`. Shorter paths come first; a
-    /// path that adds nothing is left out; more than `most` paths are an error. The answer is empty exactly when
-    /// that weight is zero.
+    /// For post\* the paths lead from the seed to configurations of `query`, for pre\* the other
+    /// way round. Their weights combine to `self.automaton.summary(query)` if the weights on the
+    /// seed are `one`. Shorter paths come first; a path that adds nothing is left out; more than
+    /// `most` paths are an error. The answer is empty exactly when that weight is zero.
     ///
     /// ```
     /// use wherefore_pushdown::*;
@@ -279,10 +283,12 @@ impl<W: Clone + Eq> Saturated<W> {
         })
     }
 
-    /// The shortest of the recorded paths to (or from) `query` with a weight that is not zero; `None` if there is none.
+    /// The shortest of the recorded paths to (or from) `query` with a weight that is not zero;
+    /// `None` if there is none.
     ///
-    /// It is a shortest path of the system if the domain prefers shorter paths, as shortest paths with weight 1 on every
-    /// rule do; otherwise it is the shortest among those that saturation needed.
+    /// It is a shortest path of the system if the domain prefers shorter paths, as shortest paths
+    /// with weight 1 on every rule do; otherwise it is the shortest among those that saturation
+    /// needed.
     pub fn shortest_witness<S, M>(
         &self,
         domain: &S,
@@ -398,7 +404,8 @@ impl<'a, S: Semiring, M: Merge<S>> Covers<'a, S, M> {
         Self { domain, system, automaton, log, ropes, known }
     }
 
-    /// Paths that justify the weight of a transition; for a call with a merge function, the caller's weight.
+    /// Paths that justify the weight of a transition; for a call with a merge function, the
+    /// caller's weight.
     pub fn of(&mut self, trans: TransId) -> Cover<S::Weight> {
         let latest = self.log.latest(trans);
         self.compute(latest);
@@ -444,7 +451,8 @@ impl<'a, S: Semiring, M: Merge<S>> Covers<'a, S, M> {
         let rule = (cause.rule != NONE).then_some(RuleId(cause.rule));
         match (rule, cause.first, cause.second) {
             (None, NONE, _) => {
-                // A transition of the seed counts with the weight it came with; into a callee leads the empty path.
+                // A transition of the seed counts with the weight it came with; into a callee leads
+                // the empty path.
                 cover.add(self.domain, EMPTY, self.domain.one());
             }
             (Some(rule), NONE, _) => {

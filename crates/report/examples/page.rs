@@ -1,6 +1,7 @@
-//! Writes the pages of the fixtures: `cargo run -p wherefore-report --example page -- out.html` writes `out.html` for the failing
-//! program, and beside it `out-safe.html`, `out-large.html` (5,000 lines) and so on; `out-live.html` asks for its runs, and
-//! `out-live.json` is what it is to be told.
+//! Writes the pages of the fixtures: `cargo run -p wherefore-report --example page -- out.html`
+//! writes `out.html` for the failing program, and beside it `out-safe.html`, `out-large.html`
+//! (5,000 lines) and so on; `out-live.html` asks for its runs, and `out-live.json` is what it is to
+//! be told.
 
 #[path = "../tests/main/common/mod.rs"]
 mod common;

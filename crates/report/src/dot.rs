@@ -26,7 +26,8 @@ pub fn call_graph(explanation: &Explanation) -> String {
     out
 }
 
-/// The control-flow automata, one cluster a procedure: points on failing runs are filled, and darker if a run was found.
+/// The control-flow automata, one cluster a procedure: points on failing runs are filled, and
+/// darker if a run was found.
 pub fn automata(explanation: &Explanation) -> String {
     let sources = Sources::new(explanation);
     let mut out = format!("digraph automata {{\n{HEAD}");

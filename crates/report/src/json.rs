@@ -1,6 +1,8 @@
-//! Everything as JSON. `docs/explain-json.md` says what the keys mean, `docs/explain.schema.json` what may stand where.
+//! Everything as JSON. `docs/explain-json.md` says what the keys mean, `docs/explain.schema.json`
+//! what may stand where.
 //!
-//! Keys without a value are left out. A line is a number if it lies in the first file, else the text `file:line`.
+//! Keys without a value are left out. A line is a number if it lies in the first file, else the
+//! text `file:line`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

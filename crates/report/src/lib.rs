@@ -1,7 +1,8 @@
 //! Explanations for people and for other tools: text, HTML, SARIF, witnesses, JSON, DOT.
 //!
-//! *Invariant:* a report says only what is in a [`wherefore_explain::model::Explanation`]; it decides nothing.
-//! *Invariant:* no text of a source, however odd, breaks a report; positions that point nowhere are left out.
+//! *Invariant:* a report says only what is in a [`wherefore_explain::model::Explanation`]; it
+//! decides nothing. *Invariant:* no text of a source, however odd, breaks a report; positions that
+//! point nowhere are left out.
 //!
 //! # Reading order
 //! 1. [`mod@terminal`]: one screen of text, and the few lines that other commands end with.

@@ -1,4 +1,5 @@
-//! SARIF 2.1.0, the format of code-scanning services and editors: one run, one result for the failure, its steps as a code flow.
+//! SARIF 2.1.0, the format of code-scanning services and editors: one run, one result for the
+//! failure, its steps as a code flow.
 
 use std::collections::BTreeSet;
 
@@ -165,7 +166,8 @@ fn check_of(check: &Check, sources: &Sources) -> Value {
     })
 }
 
-/// The text of the failing line rather than its number: the print survives changes elsewhere in the file.
+/// The text of the failing line rather than its number: the print survives changes elsewhere in the
+/// file.
 fn fingerprint(rule: usize, place: Option<&Place>, at: &Extent, sources: &Sources) -> String {
     sha256(&format!(
         "{}\n{}\n{}\n{}",

@@ -1,8 +1,9 @@
-//! A small HTTP server for live pages: it listens where it is told to (a loopback address, please), hands out one page, and passes
-//! on the questions that the page asks.
+//! A small HTTP server for live pages: it listens where it is told to (a loopback address, please),
+//! hands out one page, and passes on the questions that the page asks.
 //!
-//! It refuses requests whose `Host` is not a name of this machine, so that a page elsewhere cannot read the source by pointing its
-//! own name at a loopback address. Each connection has a thread and carries one request.
+//! It refuses requests whose `Host` is not a name of this machine, so that a page elsewhere cannot
+//! read the source by pointing its own name at a loopback address. Each connection has a thread and
+//! carries one request.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
@@ -26,8 +27,8 @@ pub struct Question {
     pub line: u32,
 }
 
-/// Serves a page until `stop` is true: `GET /` is the page, `GET /through?file=F&line=N` what `answer` says, which must be JSON
-/// ([`crate::html::answer`]).
+/// Serves a page until `stop` is true: `GET /` is the page, `GET /through?file=F&line=N` what
+/// `answer` says, which must be JSON ([`crate::html::answer`]).
 ///
 /// Returns when every connection is done; an error is one of the listener.
 pub fn serve(

@@ -1,4 +1,5 @@
-//! Looking things up in the sources of an explanation, without ever failing: what is not there is empty.
+//! Looking things up in the sources of an explanation, without ever failing: what is not there is
+//! empty.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +97,8 @@ pub(crate) fn decision(explanation: &Explanation, focus: &Focus, statement: usiz
     })
 }
 
-/// Whether an extent is one that can be shown: it starts on a line from 1, and does not end before it starts.
+/// Whether an extent is one that can be shown: it starts on a line from 1, and does not end before
+/// it starts.
 pub(crate) fn is_sound(extent: &Extent) -> bool {
     extent.start.0 > 0 && extent.start.1 > 0 && extent.end >= extent.start
 }

@@ -1,7 +1,7 @@
 //! Builders of arrays.
 //!
-//! Rules: a read looks through writes at indices that are equal or differ by a constant; a write hides an earlier
-//! one at the same index.
+//! Rules: a read looks through writes at indices that are equal or differ by a constant; a write
+//! hides an earlier one at the same index.
 
 use crate::sort::{Sort, mask};
 use crate::terms::{Kind, Term, Terms};

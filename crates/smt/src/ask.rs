@@ -7,7 +7,8 @@ use crate::budget::{Budget, Reason};
 use crate::solver::{Outcome, Solver};
 use crate::terms::{Term, Terms};
 
-/// Whether a truth value can hold, with a model if it can. The embedded solver is asked, from scratch.
+/// Whether a truth value can hold, with a model if it can. The embedded solver is asked, from
+/// scratch.
 pub fn is_sat(terms: &mut Terms, term: Term, budget: &Budget) -> Outcome {
     BitBlaster::new().check(terms, &[term], budget)
 }
@@ -25,11 +26,12 @@ pub fn is_valid(terms: &mut Terms, term: Term, budget: &Budget) -> Result<bool, 
     }
 }
 
-/// Makes a core smaller: leaves out one assumption after the other while the rest stays unsatisfiable.
+/// Makes a core smaller: leaves out one assumption after the other while the rest stays
+/// unsatisfiable.
 ///
-/// **Requires:** with the assertions of the solver, `core` is unsatisfiable. **Ensures:** the result is an unsatisfiable
-/// part of it; if every check was decided within the budget, none of its members can be left out. Members that
-/// cannot be decided in time stay.
+/// **Requires:** with the assertions of the solver, `core` is unsatisfiable. **Ensures:** the
+/// result is an unsatisfiable part of it; if every check was decided within the budget, none of its
+/// members can be left out. Members that cannot be decided in time stay.
 pub fn minimise_core(
     solver: &mut dyn Solver,
     terms: &mut Terms,

@@ -36,8 +36,8 @@ struct Cone {
     reads: Vec<Term>,
 }
 
-/// The embedded solver. It stays incremental: a term is translated once, whatever comes and goes around it, and
-/// what was learnt is kept.
+/// The embedded solver. It stays incremental: a term is translated once, whatever comes and goes
+/// around it, and what was learnt is kept.
 ///
 /// ```
 /// use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Sort, Terms};
@@ -178,8 +178,8 @@ impl BitBlaster {
         Ok(outcome)
     }
 
-    /// Asks a solver that knows nothing else, for a moment. The search gives values to all variables there are, so that a
-    /// small question is soonest answered where there is little.
+    /// Asks a solver that knows nothing else, for a moment. The search gives values to all
+    /// variables there are, so that a small question is soonest answered where there is little.
     fn aside(&self, terms: &mut Terms, assumptions: &[Term], budget: &Budget) -> Option<Outcome> {
         let mut small = BitBlaster::new();
         for term in self.levels.iter().flat_map(|level| &level.asserted) {

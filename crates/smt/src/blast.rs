@@ -107,7 +107,8 @@ impl Blast {
         Ok(())
     }
 
-    /// The terms that have no literals yet, subterms first. The negation in a subtraction needs none.
+    /// The terms that have no literals yet, subterms first. The negation in a subtraction needs
+    /// none.
     fn order(&self, terms: &Terms, roots: &[Term]) -> Vec<Term> {
         let mut order = Vec::new();
         let mut seen = FxHashSet::default();

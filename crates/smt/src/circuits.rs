@@ -106,8 +106,8 @@ impl Gates {
         sum
     }
 
-    /// The product with a constant, by additions and subtractions of shifts: its digits are 1, 0 and -1, with no two
-    /// neighbours different from 0 (canonical signed digits).
+    /// The product with a constant, by additions and subtractions of shifts: its digits are 1, 0
+    /// and -1, with no two neighbours different from 0 (canonical signed digits).
     pub(crate) fn multiply_by(&mut self, a: &[Lit], factor: u64) -> Word {
         let width = a.len();
         let mut sum = self.word(0, width);
@@ -139,8 +139,8 @@ impl Gates {
         }
     }
 
-    /// By long division: try to subtract, keep the difference if it is not negative. A divisor of zero always
-    /// "fits": the quotient gets every bit set, the remainder is the dividend.
+    /// By long division: try to subtract, keep the difference if it is not negative. A divisor of
+    /// zero always "fits": the quotient gets every bit set, the remainder is the dividend.
     fn divide_restoring(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
         let width = a.len();
         let mut remainder = self.word(0, width);
@@ -158,8 +158,8 @@ impl Gates {
         (quotient, remainder)
     }
 
-    /// By a constant: new literals `q`, `r` with `q * c + r == a`, `r < c`, and `q` so small that nothing overflows.
-    /// The third part are the new literals.
+    /// By a constant: new literals `q`, `r` with `q * c + r == a`, `r < c`, and `q` so small that
+    /// nothing overflows. The third part are the new literals.
     fn divide_by(&mut self, a: &[Lit], divisor: u64) -> (Word, Word, Word) {
         let width = a.len();
         let most = u64::MAX >> (64 - width);
@@ -187,7 +187,8 @@ impl Gates {
         (quotient, remainder, made)
     }
 
-    /// A shift by a variable amount. `fill` comes in; `step` is how a word is shifted by a constant.
+    /// A shift by a variable amount. `fill` comes in; `step` is how a word is shifted by a
+    /// constant.
     pub(crate) fn shift(
         &mut self,
         a: &[Lit],

@@ -1,7 +1,8 @@
 //! Builders of comparisons.
 //!
-//! Rules: constants, cancelling of what both sides share, `x + c == d`, extensions and concatenations against
-//! constants, choices with constant sides, bounds that follow from the shape of a term.
+//! Rules: constants, cancelling of what both sides share, `x + c == d`, extensions and
+//! concatenations against constants, choices with constant sides, bounds that follow from the shape
+//! of a term.
 
 use crate::linear::Linear;
 use crate::operation::Op;
@@ -15,8 +16,8 @@ impl Terms {
     /// Equality of two bit-vectors or truth values.
     ///
     /// # Panics
-    /// Two different arrays are refused: there is no extensionality. Name an array by its term instead of by an
-    /// equality, or compare the elements that matter.
+    /// Two different arrays are refused: there is no extensionality. Name an array by its term
+    /// instead of by an equality, or compare the elements that matter.
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
         assert_eq!(self.sort(a), self.sort(b), "both sides of an equality have one sort");
         if a == b {

@@ -13,8 +13,9 @@ pub struct Readable<'a> {
 }
 
 impl Terms {
-    /// The term in infix form. Signed operations bear an `s` (`<s`, `/s`), `x[7:0]` are bits of `x`, `a[i]` is an element,
-    /// `a[i := v]` an array after a write. Shared subterms are printed as often as they occur.
+    /// The term in infix form. Signed operations bear an `s` (`<s`, `/s`), `x[7:0]` are bits of
+    /// `x`, `a[i]` is an element, `a[i := v]` an array after a write. Shared subterms are printed
+    /// as often as they occur.
     ///
     /// ```
     /// use wherefore_smt::{Sort, Terms};

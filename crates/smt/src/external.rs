@@ -23,13 +23,15 @@ const KNOWN: [(&str, &[&str]); 6] = [
 
 /// A solver in a process of its own.
 ///
-/// The whole problem is sent at every check, after `(reset)`, because solvers simplify more when nothing was pushed.
-/// Cores are asked for in a second run with named assertions, because tracking slows the first. A process that
-/// has crashed is started again, once a check; one that is over time is killed. Models are rebuilt from the values of
-/// variables and reads, so that no notation of arrays must be understood, and they are not believed: a model that does
-/// not satisfy the problem is an [`Outcome::Unknown`]. An "unsat" is believed.
+/// The whole problem is sent at every check, after `(reset)`, because solvers simplify more when
+/// nothing was pushed. Cores are asked for in a second run with named assertions, because tracking
+/// slows the first. A process that has crashed is started again, once a check; one that is over
+/// time is killed. Models are rebuilt from the values of variables and reads, so that no notation
+/// of arrays must be understood, and they are not believed: a model that does not satisfy the
+/// problem is an [`Outcome::Unknown`]. An "unsat" is believed.
 ///
-/// Constant arrays of an element that is not a constant are beyond the standard: z3 knows them, cvc5 refuses them.
+/// Constant arrays of an element that is not a constant are beyond the standard: z3 knows them,
+/// cvc5 refuses them.
 pub struct External {
     command: Vec<String>,
     process: Option<Process>,
@@ -49,7 +51,8 @@ impl External {
         Self { command, process: None, levels: vec![Vec::new()] }
     }
 
-    /// A solver as people write it: a command line in one text. A known program alone, with or without a folder, gets the arguments that it needs.
+    /// A solver as people write it: a command line in one text. A known program alone, with or
+    /// without a folder, gets the arguments that it needs.
     ///
     /// ```
     /// use wherefore_smt::External;
@@ -134,7 +137,8 @@ impl External {
                 values.map(Verdict::Sat).ok_or_else(|| failed(&format!("unreadable model: {answer}")))
             }
             other => {
-                // What else it says belongs to this question: do not take it for the answer to the next.
+                // What else it says belongs to this question: do not take it for the answer to the
+                // next.
                 self.process = None;
                 Err(failed(&format!("the solver answered: {other}")))
             }

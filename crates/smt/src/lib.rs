@@ -1,12 +1,13 @@
 //! Satisfiability of bit-vectors, truth values and arrays.
 //!
-//! Reading order: [`Terms`] (the arena; `terms.rs`) and its builders, which simplify (`logic.rs`, `linear.rs`,
-//! `compare.rs`, `arithmetic.rs`, `slices.rs`, `arrays.rs`); [`Model`]; the trait [`Solver`]; the embedded solver
-//! [`BitBlaster`] from the top down: `bit_blaster.rs`, `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, and
-//! `reads.rs` for arrays, `recall.rs` for answers of before; solvers of other makers: [`External`].
+//! Reading order: [`Terms`] (the arena; `terms.rs`) and its builders, which simplify (`logic.rs`,
+//! `linear.rs`, `compare.rs`, `arithmetic.rs`, `slices.rs`, `arrays.rs`); [`Model`]; the trait
+//! [`Solver`]; the embedded solver [`BitBlaster`] from the top down: `bit_blaster.rs`, `blast.rs`,
+//! `circuits.rs`, `gates.rs`, `search.rs`, and `reads.rs` for arrays, `recall.rs` for answers of
+//! before; solvers of other makers: [`External`].
 //!
-//! The semantics are those of SMT-LIB's theories of fixed-size bit-vectors and arrays; division by zero included.
-//! Arrays cannot be compared with each other.
+//! The semantics are those of SMT-LIB's theories of fixed-size bit-vectors and arrays; division by
+//! zero included. Arrays cannot be compared with each other.
 //!
 //! ```
 //! use wherefore_smt::{Budget, Outcome, Sort, Terms, is_sat};

@@ -1,7 +1,8 @@
 //! Builders of sums: addition, subtraction, negation, and products with constants.
 //!
-//! A sum is kept as `rest + constant`, the constant on the right. Two sums are merged when something cancels;
-//! otherwise their structure stays, because shared sub-sums are worth more than a normal form.
+//! A sum is kept as `rest + constant`, the constant on the right. Two sums are merged when
+//! something cancels; otherwise their structure stays, because shared sub-sums are worth more than
+//! a normal form.
 
 use crate::operation::Op;
 use crate::sort::{Sort, mask};
@@ -117,7 +118,8 @@ impl Terms {
         self.intern(Kind::Binary(Op::Add, term, constant), sort)
     }
 
-    /// The term without a constant that is added to it, and that constant. The term is none if it is a constant.
+    /// The term without a constant that is added to it, and that constant. The term is none if it
+    /// is a constant.
     pub(crate) fn base_and_offset(&self, term: Term) -> (Option<Term>, u64) {
         match *self.kind(term) {
             Kind::Constant(value) => (None, value),

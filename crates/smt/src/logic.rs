@@ -1,14 +1,15 @@
 //! Builders of truth values: negation, conjunction, disjunction, choice.
 //!
-//! Rules: constants, double negation, flattening of short lists, complements, contradictory equalities with
-//! constants, choices between constants and under the same condition.
+//! Rules: constants, double negation, flattening of short lists, complements, contradictory
+//! equalities with constants, choices between constants and under the same condition.
 
 use rustc_hash::FxHashMap;
 
 use crate::sort::Sort;
 use crate::terms::{Kind, Term, Terms};
 
-/// A nested list is copied into the outer one up to this length: longer ones would make building quadratic.
+/// A nested list is copied into the outer one up to this length: longer ones would make building
+/// quadratic.
 const FLATTEN: usize = 32;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -96,8 +96,9 @@ pub(crate) enum Found {
 }
 
 impl Terms {
-    /// Follows a read at `index` down to what it reads. `value` knows the values of the indices and conditions on the
-    /// way; `pass` hears of every node and whether the index was the one written, or the condition true.
+    /// Follows a read at `index` down to what it reads. `value` knows the values of the indices and
+    /// conditions on the way; `pass` hears of every node and whether the index was the one written,
+    /// or the condition true.
     pub(crate) fn follow(
         &self,
         array: Term,

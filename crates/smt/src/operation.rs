@@ -4,9 +4,9 @@ use crate::sort::{MAX_WIDTH, mask, signed};
 
 /// An operation on two bit-vectors of one width, with a result of that width.
 ///
-/// Arithmetic wraps. Division by zero is as in SMT-LIB: the quotient has every bit set (for [`Op::SDiv`] of a
-/// negative number it is 1), the remainder is the dividend. A shift by the width or more gives 0, or the sign for
-/// [`Op::AShr`].
+/// Arithmetic wraps. Division by zero is as in SMT-LIB: the quotient has every bit set (for
+/// [`Op::SDiv`] of a negative number it is 1), the remainder is the dividend. A shift by the width
+/// or more gives 0, or the sign for [`Op::AShr`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Op {
     /// Addition.

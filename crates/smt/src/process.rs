@@ -19,7 +19,8 @@ pub(crate) enum Silence {
     Gone,
 }
 
-/// A running process. Reading and writing have a thread each: neither a full pipe nor silence can block the caller.
+/// A running process. Reading and writing have a thread each: neither a full pipe nor silence can
+/// block the caller.
 pub(crate) struct Process {
     child: Child,
     requests: Sender<String>,

@@ -1,8 +1,8 @@
 //! Reads of arrays, checked against a candidate model.
 //!
-//! The search treats every read as free. A candidate that no array explains is refused by a lemma: a clause that holds
-//! for all arrays and not for the candidate. Brummayer, Biere 2009, *Lemmas on Demand for the
-//! Extensional Theory of Arrays*. **Divergence:** there is no extensionality.
+//! The search treats every read as free. A candidate that no array explains is refused by a lemma:
+//! a clause that holds for all arrays and not for the candidate. Brummayer, Biere 2009, *Lemmas on
+//! Demand for the Extensional Theory of Arrays*. **Divergence:** there is no extensionality.
 
 use std::collections::hash_map::Entry;
 
@@ -39,7 +39,8 @@ fn detours(terms: &mut Terms, read: Term, values: &Values) -> Vec<Term> {
     clause
 }
 
-/// The lemmas that a candidate violates; if there are none, the elements of array variables are added to the model.
+/// The lemmas that a candidate violates; if there are none, the elements of array variables are
+/// added to the model.
 ///
 /// `values` has the values of all reads, and of all that their arrays and indices are made of.
 pub(crate) fn check(terms: &mut Terms, reads: &[Term], values: &Values, model: &mut Model) -> Vec<Vec<Term>> {

@@ -1,7 +1,8 @@
 //! Answers of before that answer again.
 //!
-//! Many small questions to one solver are about the same few terms. A model of before often satisfies the next question
-//! too, and a core of before is often part of it. Looking costs microseconds: values of terms under an old model are kept.
+//! Many small questions to one solver are about the same few terms. A model of before often
+//! satisfies the next question too, and a core of before is often part of it. Looking costs
+//! microseconds: values of terms under an old model are kept.
 
 use std::collections::VecDeque;
 

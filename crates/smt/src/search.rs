@@ -1,8 +1,9 @@
 //! The satisfiability search: limits, and an early end.
 //!
-//! A solver grows with every term it has met, and most checks are about few of them. The search would give a value to
-//! every variable there is. [`Scope`] watches the inputs of the circuits that matter; once all of them have a value and
-//! nothing is in conflict, the answer is known: everything else is a definition, or true in the theory of arrays.
+//! A solver grows with every term it has met, and most checks are about few of them. The search
+//! would give a value to every variable there is. [`Scope`] watches the inputs of the circuits that
+//! matter; once all of them have a value and nothing is in conflict, the answer is known:
+//! everything else is a definition, or true in the theory of arrays.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Builders that cut, join and widen bit-vectors.
 //!
-//! Rules: constants, cuts of cuts, cuts of joins and of extensions, joins of neighbouring cuts, extensions of
-//! extensions.
+//! Rules: constants, cuts of cuts, cuts of joins and of extensions, joins of neighbouring cuts,
+//! extensions of extensions.
 
 use crate::sort::{MAX_WIDTH, Sort, mask, signed};
 use crate::terms::{Kind, Term, Terms};

@@ -31,7 +31,8 @@ impl Terms {
         SmtLib { terms: self, term }
     }
 
-    /// A whole script: declarations, definitions of all subterms, one assertion for each term, `(check-sat)`.
+    /// A whole script: declarations, definitions of all subterms, one assertion for each term,
+    /// `(check-sat)`.
     pub fn smtlib_script(&self, asserted: &[Term]) -> String {
         let mut script = format!("(set-logic {})\n", self.logic(asserted));
         self.definitions(asserted, &mut script);
@@ -60,8 +61,8 @@ impl Terms {
         }
     }
 
-    /// Declares the variables below the roots, and defines every other term by its immediate subterms: however
-    /// deep a term is, no line is. Symbols are numbers of terms.
+    /// Declares the variables below the roots, and defines every other term by its immediate
+    /// subterms: however deep a term is, no line is. Symbols are numbers of terms.
     pub(crate) fn definitions(&self, roots: &[Term], into: &mut String) {
         let mut order = Vec::new();
         self.postorder(roots, |_| true, |term| order.push(term));

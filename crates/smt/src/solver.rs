@@ -9,7 +9,8 @@ use crate::terms::{Term, Terms};
 pub enum Outcome {
     /// Values under which all assertions and assumptions hold.
     Sat(Model),
-    /// Some of the assumptions which, with the assertions, cannot all hold: a core, not always a smallest one.
+    /// Some of the assumptions which, with the assertions, cannot all hold: a core, not always a
+    /// smallest one.
     Unsat(Vec<Term>),
     /// No answer, and why. Never a synonym for either.
     Unknown(Reason),

@@ -1,5 +1,5 @@
-//! The arena of terms: every term exists once, so that equality of terms is equality of numbers and caches can
-//! be keyed by them.
+//! The arena of terms: every term exists once, so that equality of terms is equality of numbers and
+//! caches can be keyed by them.
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +18,8 @@ impl Term {
 
 /// What a term is, apart from its sort.
 ///
-/// There is no subtraction, no implication, no "less or equal": the builders say these with what is here.
+/// There is no subtraction, no implication, no "less or equal": the builders say these with what is
+/// here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A bit-vector, or a truth value as 0 or 1.
@@ -74,7 +75,8 @@ struct Node {
 
 /// All terms of one problem. Builders simplify as they go; see the modules of their names.
 ///
-/// Builders panic if sorts do not fit: that is a mistake of the caller, like an index out of bounds.
+/// Builders panic if sorts do not fit: that is a mistake of the caller, like an index out of
+/// bounds.
 pub struct Terms {
     nodes: Vec<Node>,
     table: FxHashMap<Node, Term>,

@@ -1,4 +1,5 @@
-//! Walks over terms: free variables, size, substitution. None of them recurses, and none visits a term twice.
+//! Walks over terms: free variables, size, substitution. None of them recurses, and none visits a
+//! term twice.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -34,8 +35,8 @@ impl Terms {
         }
     }
 
-    /// Visits all subterms of the roots, each once and after its own subterms. `enter` says whether to go into a
-    /// term; it is asked once for each.
+    /// Visits all subterms of the roots, each once and after its own subterms. `enter` says whether
+    /// to go into a term; it is asked once for each.
     pub(crate) fn postorder(
         &self,
         roots: &[Term],
@@ -96,8 +97,8 @@ impl Terms {
         self.substitute_with(term, &mut done)
     }
 
-    /// As [`Terms::substitute`], with a cache that can be kept for more terms under the same substitution: it starts
-    /// as the substitution itself.
+    /// As [`Terms::substitute`], with a cache that can be kept for more terms under the same
+    /// substitution: it starts as the substitution itself.
     pub fn substitute_with(&mut self, term: Term, done: &mut FxHashMap<Term, Term>) -> Term {
         let mut order = Vec::new();
         self.postorder(&[term], |t| !done.contains_key(&t), |t| order.push(t));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Solver, Sort, Term, Terms};
 
-/// A prime as the product of two numbers between 1 and itself: unsatisfiable, and nobody finds out.
+/// A prime as the product of two numbers between 1 and itself: unsatisfiable, and hard to decide.
 fn factoring(terms: &mut Terms) -> Term {
     let [x, y] = ["x", "y"].map(|name| terms.variable(name, Sort::Bits(32)));
     let (wide_x, wide_y) = (terms.zero_extend(x, 64), terms.zero_extend(y, 64));

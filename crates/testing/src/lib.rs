@@ -1,7 +1,8 @@
-//! What tests of several crates have in common: how many random cases there are, and data that is not part of the repository.
+//! What tests of several crates have in common: how many random cases there are, and data that is
+//! not part of the repository.
 //!
-//! A plain `cargo test` is a gate: random tests run a third of their cases, always the same ones (`.cargo/config.toml` fixes the seed). `cargo xtask soak` runs
-//! all of them, with a fresh seed.
+//! A plain `cargo test` is a gate: random tests run a third of their cases, always the same ones
+//! (`.cargo/config.toml` fixes the seed). `cargo xtask soak` runs all of them, with a fresh seed.
 
 use std::path::PathBuf;
 
@@ -26,7 +27,8 @@ pub fn seed() -> u64 {
     std::env::var(SEED).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// The file or folder that an environment variable names. Tests that need one are ignored unless they are asked for (`--include-ignored`).
+/// The file or folder that an environment variable names. Tests that need one are ignored unless
+/// they are asked for (`--include-ignored`).
 ///
 /// # Panics
 /// If the variable is not set: a test without its data must not pass.

@@ -103,8 +103,9 @@ pub fn claim_output() -> bool {
     !CLAIMED.swap(true, Ordering::SeqCst)
 }
 
-/// Prints, and leaves as the answer says; a reader that has seen enough, such as `head`, does not change it. If a
-/// limit was met first and its answer is being printed, the process ends with that one.
+/// Prints, and leaves as the answer says; a reader that has seen enough, such as `head`, does not
+/// change it. If a limit was met first and its answer is being printed, the process ends with that
+/// one.
 pub fn print(out: &mut impl Write, text: &str, exit: Exit) -> Result<Exit, CliError> {
     if !claim_output() {
         loop {

@@ -16,12 +16,13 @@ pub struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
-    /// Give up when the process takes this much memory, with exit code 5 (on Linux; elsewhere, when the automaton under construction does).
+    /// Give up when the process takes this much memory, with exit code 5 (on Linux; elsewhere, when
+    /// the automaton under construction does).
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
 
-    /// Give up after this many steps, with exit code 5: applied rules; for C, cycles of refinement and turns of each loop. Unlike time, the same
-    /// everywhere.
+    /// Give up after this many steps, with exit code 5: applied rules; for C, cycles of refinement
+    /// and turns of each loop. Unlike time, the same everywhere.
     #[arg(long, value_name = "NUMBER")]
     steps: Option<u64>,
 }
@@ -38,7 +39,8 @@ impl LimitArgs {
     }
 }
 
-/// Set when the user interrupts: engines stop, and what is known so far is printed. A second interruption ends the process at once.
+/// Set when the user interrupts: engines stop, and what is known so far is printed. A second
+/// interruption ends the process at once.
 pub fn interruption() -> Arc<AtomicBool> {
     static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let flag = INTERRUPTED.get_or_init(|| {
@@ -57,19 +59,20 @@ pub fn interruption() -> Arc<AtomicBool> {
 
 /// How long past its time limit a run may take before it is ended from outside.
 ///
-/// The engine looks at the clock between operations; a single operation on large decision diagrams can take very long.
+/// The engine looks at the clock between operations; a single operation on large decision diagrams
+/// can take very long.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long the process may take more memory than its limit: engines notice by themselves, and then say how far
-/// they came. Reading and translating do not.
+/// How long the process may take more memory than its limit: engines notice by themselves, and then
+/// say how far they came. Reading and translating do not.
 const MEMORY_GRACE: Duration = Duration::from_millis(700);
 
 /// How often the limits are looked at.
 const PAUSE: Duration = Duration::from_millis(50);
 
 impl LimitArgs {
-    /// Ends the process as *unknown* if it overruns its limits of time or memory, whatever it is doing. `unknown`
-    /// makes the answer of the reason, and is printed first.
+    /// Ends the process as *unknown* if it overruns its limits of time or memory, whatever it is
+    /// doing. `unknown` makes the answer of the reason, and is printed first.
     pub fn guard(&self, unknown: impl Fn(&str) -> String + Send + 'static) {
         let deadline = self.timeout.and_then(|limit| Instant::now().checked_add(limit + GRACE));
         let most = self.memory.map(|mb| mb.saturating_mul(1 << 20));

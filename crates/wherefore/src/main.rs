@@ -1,4 +1,5 @@
-//! The command line of `wherefore`: argument parsing, wiring, and exit codes. Every decision is a library's.
+//! The command line of `wherefore`: argument parsing, wiring, and exit codes. Every decision is a
+//! library's.
 
 mod commands;
 mod exit;

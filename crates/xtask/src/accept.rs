@@ -1,8 +1,10 @@
-//! `cargo xtask accept DIR`: programs with known verdicts, each with its own limits; a wrong verdict is a failure.
+//! `cargo xtask accept DIR`: programs with known verdicts, each with its own limits; a wrong
+//! verdict is a failure.
 //!
-//! `DIR/index.csv` lists the programs: `path`, `family`, `verdict` (safe or unsafe), `property` (`reach-error(f)`, `reach-error`,
-//! `ERROR-label`, `assert`), `entry` and `data_model`. A program that is refused has no verdict, and neither has one in which nothing of its
-//! property occurs: it is safe, but only vacuously, which `wherefore` says; the index most likely means something else.
+//! `DIR/index.csv` lists the programs: `path`, `family`, `verdict` (safe or unsafe), `property`
+//! (`reach-error(f)`, `reach-error`, `ERROR-label`, `assert`), `entry` and `data_model`. A program
+//! that is refused has no verdict, and neither has one in which nothing of its property occurs: it
+//! is safe, but only vacuously, which `wherefore` says; the index most likely means something else.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -187,8 +189,8 @@ fn differs(task: &Task, answer: &Answer) -> bool {
     ["safe", "unsafe"].contains(&said) && said != task.verdict
 }
 
-/// Whether the compiled program was seen to fail, compiled for the data model that the index names: then the index is in
-/// error, or means something else. Whoever reads the table should look at each of these programs.
+/// Whether the compiled program was seen to fail, compiled for the data model that the index names:
+/// then the index is in error, or means something else. Each of these programs should be looked at.
 fn is_seen(answer: &Answer) -> bool {
     answer.replayed.as_deref() == Some("confirmed") && !answer.other_model
 }
@@ -235,7 +237,8 @@ fn summary(tasks: &[Task], answers: &BTreeMap<usize, Answer>, seconds: f64) -> E
             *reasons.entry(format!("{}: {reason}", answer.verdict)).or_default() += 1;
         }
     }
-    // Programs that the index calls safe, but that fail when they are compiled and run, have a column of their own.
+    // Programs that the index calls safe, but that fail when they are compiled and run, have a
+    // column of their own.
     println!("\n| family | proofs | bugs | wrong | seen to fail | seconds |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: |");
     for (family, row) in &rows {

@@ -1,7 +1,7 @@
 //! Bounded checking: all runs with a bounded number of turns of each loop, as one formula.
 //!
-//! Finds shallow failures, and proves programs whose loops end. Bounds grow until a failure is found, nothing lies beyond the bound, or
-//! the budget ends.
+//! Finds shallow failures, and proves programs whose loops end. Bounds grow until a failure is
+//! found, nothing lies beyond the bound, or the budget ends.
 
 mod engine;
 mod runs;
@@ -140,7 +140,8 @@ fn attempt(
     }
 }
 
-/// The run that a model describes, backwards from a visit where it fails; and for each step the condition under which it is taken there.
+/// The run that a model describes, backwards from a visit where it fails; and for each step the
+/// condition under which it is taken there.
 fn read_run(flat: &Flat<'_>, terms: &Terms, unrolled: &Unrolled, model: &Model) -> (FailingRun, Vec<Term>) {
     let holds = |(_, guard): &&(usize, Term)| terms.holds(*guard, model);
     let (mut at, _) = *unrolled.errors.iter().find(holds).expect("the model makes some guard true");

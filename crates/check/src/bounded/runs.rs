@@ -125,8 +125,9 @@ impl<'p> Runs<'p> {
     }
 }
 
-/// Works on the runs of a program, with the smallest bound that has a failing run, and then with the next ones, while `work` wants more.
-/// To be called in a thread with a deep stack ([`in_deep_thread`](super::in_deep_thread)).
+/// Works on the runs of a program, with the smallest bound that has a failing run, and then with
+/// the next ones, while `work` wants more. To be called in a thread with a deep stack
+/// ([`in_deep_thread`](super::in_deep_thread)).
 ///
 /// Says whether there are runs beyond the last bound.
 ///

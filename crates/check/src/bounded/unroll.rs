@@ -1,8 +1,9 @@
 //! Unrolling: the program as one formula, loops up to a number of turns.
 //!
-//! Places are visited in the order of the loops' nesting. What comes to a place from several sides is merged there, so the
-//! formula grows with the number of visits, not of paths. Conditions that simplify to a constant cost nothing: a loop whose
-//! number of turns is fixed is unrolled to its end, whatever the bound.
+//! Places are visited in the order of the loops' nesting. What comes to a place from several sides
+//! is merged there, so the formula grows with the number of visits, not of paths. Conditions that
+//! simplify to a constant cost nothing: a loop whose number of turns is fixed is unrolled to its
+//! end, whatever the bound.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -43,7 +44,8 @@ pub(super) struct Unrolled {
 /// More visits than this are too many.
 pub(super) const MOST_VISITS: usize = 1_500_000;
 
-/// Turns of a loop that are certain to happen do not count, but there are not more of them than this.
+/// Turns of a loop that are certain to happen do not count, but there are not more of them than
+/// this.
 const MOST_CERTAIN: usize = 20_000;
 
 pub(super) struct Unroller<'m, 'a> {
@@ -105,7 +107,8 @@ impl<'m, 'a> Unroller<'m, 'a> {
         let mut before = self.coming(head);
         self.turns.push(0);
         loop {
-            // What is in the loop already runs through its body; only what comes back to its head makes another turn.
+            // What is in the loop already runs through its body; only what comes back to its head
+            // makes another turn.
             self.visit(head)?;
             for part in body {
                 self.part(frame, part)?;
@@ -183,7 +186,8 @@ impl<'m, 'a> Unroller<'m, 'a> {
             let Move::Enter(frame) = self.machine.flat.edges[call_edge as usize].kind else { continue };
             self.take(visit, call_edge, guard, store);
             self.calls.push((frame, call.callee, guard));
-            // Loops around the caller are loops around the callee: its values are named after their turns.
+            // Loops around the caller are loops around the callee: its values are named after their
+            // turns.
             self.body(frame, call.callee)?;
             self.calls.pop();
         }
@@ -260,7 +264,8 @@ impl<'m, 'a> Unroller<'m, 'a> {
         }
     }
 
-    /// One of two guards, with what they have in common in front: so that the two sides of a branch join to what was before it.
+    /// One of two guards, with what they have in common in front: so that the two sides of a branch
+    /// join to what was before it.
     fn either(&mut self, a: Term, b: Term) -> Term {
         let terms = &mut self.machine.terms;
         let (Some(of_a), Some(of_b)) = (parts(terms, a), parts(terms, b)) else { return terms.or(a, b) };

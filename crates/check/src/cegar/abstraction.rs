@@ -1,11 +1,13 @@
 //! The abstract program: existential abstraction, rule by rule.
 //!
-//! \[Kie05\] §4.1, §5.3. The abstract system has the symbols of the concrete one, and two more for each call: `call`, where the
-//! predicates at the pivot and those at the callee's entry have been computed, and `pivot`, where the callee has
-//! returned. The predicates of its exit are in global bits there, and an evaluation step leads on.
+//! \[Kie05\] §4.1, §5.3. The abstract system has the symbols of the concrete one, and two more for
+//! each call: `call`, where the predicates at the pivot and those at the callee's entry have been
+//! computed, and `pivot`, where the callee has returned. The predicates of its exit are in global
+//! bits there, and an evaluation step leads on.
 //!
-//! A rule is abstracted anew only when predicates were added at one of its points (§8.3); a rule that lies on no abstract failing
-//! run is left out for good, since finer abstractions have fewer runs (\[AEP\] §7.1).
+//! A rule is abstracted anew only when predicates were added at one of its points (§8.3); a rule
+//! that lies on no abstract failing run is left out for good, since finer abstractions have fewer
+//! runs (\[AEP\] §7.1).
 
 use std::rc::Rc;
 
@@ -42,7 +44,8 @@ pub(super) struct Abstract {
 
 /// Abstracts rules, and remembers the results.
 pub(super) struct Abstraction {
-    /// Per concrete rule: the numbers of predicates that the relations were computed with, and the relations.
+    /// Per concrete rule: the numbers of predicates that the relations were computed with, and the
+    /// relations.
     known: Vec<Option<(Vec<usize>, Vec<Predicate>)>>,
     steps: Vec<Rc<Step>>,
     /// How many rules were abstracted so far.

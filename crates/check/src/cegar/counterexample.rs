@@ -1,13 +1,16 @@
 //! From a failing abstract search to a DAG of counterexamples over the concrete rules.
 //!
-//! \[Kie05\] §4.2, §4.3.1, §5.1, §5.2.5. The nodes are versions ([`Version`]): what saturation found at a symbol, step by step. An edge is
-//! drawn wherever an abstract rule leads from one version to another, not only where saturation took it first: the more
-//! counterexamples the DAG has, the more one refinement rules out. Cycles are cut inside strongly connected parts, where only
-//! edges forward in time are kept; each version follows from earlier ones, so something is left for each.
+//! \[Kie05\] §4.2, §4.3.1, §5.1, §5.2.5. The nodes are versions ([`Version`]): what saturation
+//! found at a symbol, step by step. An edge is drawn wherever an abstract rule leads from one
+//! version to another, not only where saturation took it first: the more counterexamples the DAG
+//! has, the more one refinement rules out. Cycles are cut inside strongly connected parts, where
+//! only edges forward in time are kept; each version follows from earlier ones, so something is
+//! left for each.
 //!
-//! Two searches give the versions: that of the abstract system, whose weights in a callee relate its entry to the point, for
-//! procedures that return; and one in which a call either is stepped over by the effect found before, or entered for good, for the
-//! procedures that are open when the error is met.
+//! Two searches give the versions: that of the abstract system, whose weights in a callee relate
+//! its entry to the point, for procedures that return; and one in which a call either is stepped
+//! over by the effect found before, or entered for good, for the procedures that are open when the
+//! error is met.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,7 +27,8 @@ use super::predicates::Point;
 use crate::encoding::{CONTROL, Encoding};
 use crate::interpolants::{Dag, Link, NodeId, NodeKind, Space};
 
-/// The frame that a version belongs to: a callee that returns, by its state in the automaton; `None` for open ones.
+/// The frame that a version belongs to: a callee that returns, by its state in the automaton;
+/// `None` for open ones.
 type Frame = Option<State>;
 
 /// A version as a node of the graph to be.
@@ -60,7 +64,8 @@ pub(super) struct Counterexamples<'a> {
     pub dag: Dag<'a>,
     /// Of each node: where its predicates belong; none at the top and at the bottom.
     pub points: Vec<Option<Point>>,
-    /// Of each node and each of its links: the concrete rule; none for links that are no rule of their own.
+    /// Of each node and each of its links: the concrete rule; none for links that are no rule of
+    /// their own.
     pub rules: Vec<Vec<Option<RuleId>>>,
     /// Of each node: the abstract stores there, over current bits.
     pub stores: Vec<Predicate>,
@@ -68,7 +73,8 @@ pub(super) struct Counterexamples<'a> {
     pub frames: Vec<Option<ProcedureId>>,
 }
 
-/// Which of the procedures that return are looked into; the others may do anything to the globals that they can change.
+/// Which of the procedures that return are looked into; the others may do anything to the globals
+/// that they can change.
 pub(super) type Opened = BTreeSet<ProcedureId>;
 
 /// The open search: calls are stepped over, or entered for good.
@@ -206,7 +212,8 @@ impl<'a> Versions<'a> {
         edges
     }
 
-    /// The edges of calls that return: from the pivot `at`, with each exit of the callee, to where the caller goes on.
+    /// The edges of calls that return: from the pivot `at`, with each exit of the callee, to where
+    /// the caller goes on.
     fn returns(&self, at: usize, call: RuleId, concrete: RuleId, entry: Symbol, edges: &mut [Vec<Edge>]) {
         let d = &self.program.domain;
         let Some(callee) = self.frames.get(&entry) else { return };
@@ -249,7 +256,8 @@ fn cut_cycles(edges: &mut [Vec<Edge>]) {
 }
 
 impl<'a> Counterexamples<'a> {
-    /// The counterexamples of an abstract system in which the error was reached by the search `returning`.
+    /// The counterexamples of an abstract system in which the error was reached by the search
+    /// `returning`.
     pub fn new(
         encoding: &Encoding,
         space: &'a Space,
@@ -300,7 +308,8 @@ impl<'a> Counterexamples<'a> {
             versions.frames.iter().map(|(entry, state)| (*state, procedure_of(encoding, *entry))).collect();
         let mut number: Vec<Option<NodeId>> = vec![None; edges.len()];
         let bottoms = versions.places(None, Some(encoding.failed));
-        // Sources before targets, without recursion: a node is closed when it is met for the second time.
+        // Sources before targets, without recursion: a node is closed when it is met for the second
+        // time.
         let mut open: Vec<(usize, bool)> = bottoms
             .iter()
             .flat_map(|at| edges[*at].iter().flat_map(|edge| edge.sources()))
@@ -398,7 +407,8 @@ impl<'a> Counterexamples<'a> {
         Some(rules)
     }
 
-    /// Adds the rules of a run that ends at `at` in one of the stores of `goal`, the last rule first.
+    /// Adds the rules of a run that ends at `at` in one of the stores of `goal`, the last rule
+    /// first.
     fn walk(
         &self,
         strongest: &[Predicate],

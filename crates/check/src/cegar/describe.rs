@@ -1,7 +1,8 @@
 //! Predicates in the words of the program.
 //!
-//! A predicate is a diagram over bits. It is compared with a few shapes that people write (`x = 3`, `x = y`, `x < y`, `x + y = z`); if
-//! none fits, it is shown as a disjunction of values, or, if that is long, by its variables only.
+//! A predicate is a diagram over bits. It is compared with a few shapes that people write (`x = 3`,
+//! `x = y`, `x < y`, `x + y = z`); if none fits, it is shown as a disjunction of values, or, if
+//! that is long, by its variables only.
 
 use std::collections::BTreeSet;
 

@@ -24,7 +24,8 @@ pub struct DiagramRefinement {
     pub heuristic: Option<Heuristic>,
 }
 
-/// The time of the first heuristic before the next one is tried; each gets twice as much as the last.
+/// The time of the first heuristic before the next one is tried; each gets twice as much as the
+/// last.
 const FIRST_SLICE: Duration = Duration::from_secs(10);
 
 impl Engine for DiagramRefinement {

@@ -1,8 +1,9 @@
 //! Counterexample-guided abstraction refinement for programs over finite data.
 //!
-//! \[Kie05\] chapters 4 to 7. The loop: abstract the program by the predicates known so far; search the abstract program; if the error is
-//! out of reach there, the program is safe; else take a DAG of counterexamples, and either one of them can be run, or their
-//! interpolants are the predicates of the next cycle.
+//! \[Kie05\] chapters 4 to 7. The loop: abstract the program by the predicates known so far; search
+//! the abstract program; if the error is out of reach there, the program is safe; else take a DAG
+//! of counterexamples, and either one of them can be run, or their interpolants are the predicates
+//! of the next cycle.
 //!
 //! # Reading order
 //! 1. [`Cegar`]: the loop, and what it tells.
@@ -311,12 +312,12 @@ impl<'a> Cegar<'a> {
         Ok(())
     }
 
-    /// The strongest interpolants, or what stands for them, and the predicates that the heuristic takes; `None` if the DAG is not
-    /// spurious.
+    /// The strongest interpolants, or what stands for them, and the predicates that the heuristic
+    /// takes; `None` if the DAG is not spurious.
     ///
-    /// A procedure that returns is looked into only if that is needed: at first it may do anything to the globals that it can
-    /// change. If then no counterexample can be run, and nothing need be known of the effect of the procedure, its body is left
-    /// alone, however complicated it is.
+    /// A procedure that returns is looked into only if that is needed: at first it may do anything
+    /// to the globals that it can change. If then no counterexample can be run, and nothing need be
+    /// known of the effect of the procedure, its body is left alone, however complicated it is.
     fn interpolate(
         &self,
         program: &Abstract,

@@ -1,8 +1,9 @@
-//! Localized predicates: for each point of the program, the formulas that the abstraction tracks there.
+//! Localized predicates: for each point of the program, the formulas that the abstraction tracks
+//! there.
 //!
-//! \[Kie05\] §4.1, §5.3.1, §7.1, §7.2. The abstract value of the i-th predicate at a point is in the i-th abstract bit,
-//! whatever the point: points share bits. A *concretisation* links the bits of a point with their meaning; it grows with
-//! the predicates.
+//! \[Kie05\] §4.1, §5.3.1, §7.1, §7.2. The abstract value of the i-th predicate at a point is in
+//! the i-th abstract bit, whatever the point: points share bits. A *concretisation* links the bits
+//! of a point with their meaning; it grows with the predicates.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,7 +25,8 @@ pub(super) enum Point {
     Exit(ProcedureId),
 }
 
-/// What an abstract bit is for. Each kind has bits of its own, so that all fit beside each other during a call.
+/// What an abstract bit is for. Each kind has bits of its own, so that all fit beside each other
+/// during a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bit {
     /// Predicates at symbols and pivots: local to a procedure.
@@ -107,7 +109,8 @@ impl Predicates {
         link.clone()
     }
 
-    /// "Each next bit of this kind is the truth value of its predicate at the point, read as `read` says".
+    /// "Each next bit of this kind is the truth value of its predicate at the point, read as `read`
+    /// says".
     pub fn concretisation_after(
         &self,
         space: &Space,

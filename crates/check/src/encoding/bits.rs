@@ -1,6 +1,7 @@
 //! Expressions as predicates: one decision diagram a bit.
 //!
-//! Arithmetic is that of `wherefore-program`: it wraps, division by zero is as in SMT-LIB, an index out of bounds has no value.
+//! Arithmetic is that of `wherefore-program`: it wraps, division by zero is as in SMT-LIB, an index
+//! out of bounds has no value.
 
 use wherefore_domains::bdd::{BddRelations, Predicate};
 use wherefore_program::{BinaryOp, Expr, ExprKind, ProcedureId, Program, UnaryOp, Var, When};
@@ -65,7 +66,8 @@ impl<R: Reads> Translator<'_, R> {
         self.domain.and(&value.bits[0], &value.valid)
     }
 
-    /// For each cell of a variable, the condition that the indices name it; and the condition that they name one.
+    /// For each cell of a variable, the condition that the indices name it; and the condition that
+    /// they name one.
     pub fn cells(&mut self, variable: Var, indices: &[Expr]) -> (Vec<Predicate>, Predicate) {
         let ty = self.program.variable(self.procedure, variable).ty.clone();
         let values: Vec<Value> = indices.iter().map(|index| self.value(index)).collect();
@@ -258,7 +260,8 @@ impl<R: Reads> Translator<'_, R> {
             quotient[bit] = fits;
         }
         rest.truncate(width);
-        // By zero every comparison fits, which gives all bits set and the dividend: as SMT-LIB has it.
+        // By zero every comparison fits, which gives all bits set and the dividend: as SMT-LIB has
+        // it.
         (quotient, rest)
     }
 

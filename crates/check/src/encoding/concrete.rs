@@ -1,9 +1,10 @@
 //! Runs with values: from a sequence of rules to states of the interpreter.
 //!
-//! Going forward, the stores that are possible after each rule are computed; going backward from one of the last, each rule
-//! gets one store that leads on to the next. A call that returns counts as one step of its caller; its body is done
-//! afterwards in the same way, between the stores that the caller has fixed. Each level of calls is done once, so the
-//! cost is linear in the length of the run.
+//! Going forward, the stores that are possible after each rule are computed; going backward from
+//! one of the last, each rule gets one store that leads on to the next. A call that returns counts
+//! as one step of its caller; its body is done afterwards in the same way, between the stores that
+//! the caller has fixed. Each level of calls is done once, so the cost is linear in the length of
+//! the run.
 
 use wherefore_domains::bdd::Predicate;
 use wherefore_program::{EdgeRef, Frame, Operation, Program, State, Step, Trace, Var};
@@ -20,7 +21,8 @@ pub(crate) fn trace(encoding: &Encoding, program: &Program, rules: &[RuleId]) ->
     states(encoding, program, rules, &stores.before)
 }
 
-/// A stretch of rules on one level of the stack, and what is known of its ends: sets of stores, over next values.
+/// A stretch of rules on one level of the stack, and what is known of its ends: sets of stores,
+/// over next values.
 struct Level {
     first: usize,
     end: usize,
@@ -152,7 +154,8 @@ fn states(
                 None
             }
         };
-        // After a return the caller's location is where it waited, unless a part of the step is still to come.
+        // After a return the caller's location is where it waited, unless a part of the step is
+        // still to come.
         let next_is_part = rules.get(at + 1).is_some_and(|next| {
             let from = encoding.system.rule(*next).symbol;
             encoding.node(from).is_none()

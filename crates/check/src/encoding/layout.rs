@@ -1,12 +1,14 @@
-//! Where the data of a program live in a store: one Boolean variable a bit, and the order of these variables.
+//! Where the data of a program live in a store: one Boolean variable a bit, and the order of these
+//! variables.
 //!
-//! A store has room for the globals, for the locals of one procedure (procedures share that room: \[Lal09\] §3.5.1 assumes
-//! without loss of generality that all have the same number), for values in transfer between caller and callee, and for
-//! choices inside one step.
+//! A store has room for the globals, for the locals of one procedure (procedures share that room:
+//! \[Lal09\] §3.5.1 assumes without loss of generality that all have the same number), for values
+//! in transfer between caller and callee, and for choices inside one step.
 //!
-//! The order decides over the size of diagrams. Bits that one operation reads or writes together should be neighbours: the
-//! FORCE heuristic (Aloul, Markov and Sakallah, 2003) moves each bit to the centre of gravity of the operations it
-//! occurs in, again and again. Equal bits of different numbers are put together, as addition and comparison want them.
+//! The order decides over the size of diagrams. Bits that one operation reads or writes together
+//! should be neighbours: the FORCE heuristic (Aloul, Markov and Sakallah, 2003) moves each bit to
+//! the centre of gravity of the operations it occurs in, again and again. Equal bits of different
+//! numbers are put together, as addition and comparison want them.
 
 use wherefore_program::{
     Argument, Assignment, Expr, ExprKind, Operation, ProcedureId, Program, Target, Var, Variable,
@@ -18,7 +20,8 @@ const ROUNDS: usize = 30;
 /// The variables of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// For each global variable, the first bit before ordering; likewise for each procedure's variables.
+    /// For each global variable, the first bit before ordering; likewise for each procedure's
+    /// variables.
     globals: Vec<usize>,
     locals: Vec<Vec<usize>>,
     global_bits: usize,
@@ -168,7 +171,8 @@ fn bits_of(variable: &Variable) -> usize {
     variable.ty.cell_count() * variable.ty.element().width() as usize
 }
 
-/// The choices of an operation that need bits of their own: a variable that becomes anything needs none.
+/// The choices of an operation that need bits of their own: a variable that becomes anything needs
+/// none.
 fn scratch_bits_of(program: &Program, operation: &Operation) -> usize {
     let mut bits = 0;
     operation_expressions(operation, &mut |expr| bits += choice_bits(expr));

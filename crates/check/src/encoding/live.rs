@@ -1,17 +1,19 @@
 //! The rules of a program without the bits that do not matter any more.
 //!
-//! A bit is *live* at a stack symbol if its value there can have an influence on which rules apply later. What a rule writes into
-//! bits that are not live afterwards need not be computed, nor what it reads for that alone: these are the truly live variables of
-//! Giegerich, Möncke and Wilhelm (1981), on the level of bits. Here such bits get any value, so that the diagrams
-//! of the weights do not mention them.
+//! A bit is *live* at a stack symbol if its value there can have an influence on which rules apply
+//! later. What a rule writes into bits that are not live afterwards need not be computed, nor what
+//! it reads for that alone: these are the truly live variables of Giegerich, Möncke and Wilhelm
+//! (1981), on the level of bits. Here such bits get any value, so that the diagrams of the weights
+//! do not mention them.
 //!
-//! **Ensures:** the same sequences of rules are runs, apart from the rules that enter procedures, which come last. Two stores
-//! that agree on the live bits of a symbol allow the same rules there and lead to stores that agree again: a rule depends on
-//! bits that are live before it only, and a bit that is live after it and not written is live before it. What is live at a return
-//! site and is local, or not written by the callee and those it calls, is live at the call and stays with the caller; the callee
-//! does not carry it.
+//! **Ensures:** the same sequences of rules are runs, apart from the rules that enter procedures,
+//! which come last. Two stores that agree on the live bits of a symbol allow the same rules there
+//! and lead to stores that agree again: a rule depends on bits that are live before it only, and a
+//! bit that is live after it and not written is live before it. What is live at a return site and
+//! is local, or not written by the callee and those it calls, is live at the call and stays with
+//! the caller; the callee does not carry it.
 //!
-//! **Not kept:** the values of the other bits. Whoever shows stores takes the rules of [`Encoding`].
+//! **Not kept:** the values of the other bits. Stores are shown with the rules of [`Encoding`].
 
 use std::collections::BTreeMap;
 
@@ -24,7 +26,8 @@ use super::{CONTROL, Encoding};
 
 /// The rules of an [`Encoding`], on live bits only.
 pub(crate) struct LiveRules {
-    /// The rules have the numbers that they have in the encoding; one for each callee, which enters it, comes after them.
+    /// The rules have the numbers that they have in the encoding; one for each callee, which enters
+    /// it, comes after them.
     pub system: System<Predicate, ProjectLocals>,
     /// How many rules are the encoding's.
     count: usize,
@@ -188,7 +191,8 @@ impl Step {
 struct Builder<'a> {
     encoding: &'a Encoding,
     live: &'a Liveness,
-    /// For each entry symbol that is called: the symbol that comes before it, and the bits that matter there.
+    /// For each entry symbol that is called: the symbol that comes before it, and the bits that
+    /// matter there.
     enters: BTreeMap<usize, (Symbol, BitSet)>,
     /// What is kept over a call, by its entry and its return site.
     kept: BTreeMap<(usize, usize), LocalVariables>,
@@ -255,7 +259,8 @@ impl<'a> Builder<'a> {
         let d = &self.encoding.domain;
         let relation = step.relation_on(self.encoding, after);
         let mut changed = match step.back {
-            // Into a callee, what does not matter there is changed as well: so all calls of it look alike.
+            // Into a callee, what does not matter there is changed as well: so all calls of it look
+            // alike.
             Some(_) => BitSet::full(self.encoding.layout.bits()).without(after),
             None => self.live.live[step.from].without(after),
         };

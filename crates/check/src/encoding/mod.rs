@@ -1,11 +1,12 @@
 //! Programs as extended weighted pushdown systems over decision diagrams.
 //!
-//! \[Lal09\] §2.3.1 and §3.5.1: one control state; stack symbols are locations; the weight of a rule relates the stores before and
-//! after the step; calls restore the caller's locals by a merge function.
+//! \[Lal09\] §2.3.1 and §3.5.1: one control state; stack symbols are locations; the weight of a
+//! rule relates the stores before and after the step; calls restore the caller's locals by a merge
+//! function.
 //!
-//! Results travel in transfer bits: a return puts them there, and a step of its own at the return site takes them and
-//! clears the bits, so that they do not stay around. The same bits bring arguments to the callee if the call assigns
-//! variables in the same step.
+//! Results travel in transfer bits: a return puts them there, and a step of its own at the return
+//! site takes them and clears the bits, so that they do not stay around. The same bits bring
+//! arguments to the callee if the call assigns variables in the same step.
 
 mod bit_set;
 mod bits;
@@ -43,12 +44,14 @@ pub(crate) struct Encoding {
     pub layout: Layout,
     /// What each rule stands for.
     pub origins: Vec<Origin>,
-    /// Of each rule: the bits that it changes, and the predicate over bits before and changed bits after.
+    /// Of each rule: the bits that it changes, and the predicate over bits before and changed bits
+    /// after.
     parts: Vec<(Vec<usize>, Predicate)>,
     locals: LocalVariables,
     /// Where runs start: the symbol above which nothing is.
     pub start: Symbol,
-    /// Where all targets lead, with the store of zeros: what was the store there does not matter either.
+    /// Where all targets lead, with the store of zeros: what was the store there does not matter
+    /// either.
     pub failed: Symbol,
     /// The first symbol of each procedure; locations follow in order.
     first: Vec<u32>,
@@ -141,7 +144,8 @@ impl Encoding {
         }
     }
 
-    /// Of a rule: the bits that it changes, and the predicate over bits before and changed bits after.
+    /// Of a rule: the bits that it changes, and the predicate over bits before and changed bits
+    /// after.
     pub fn step_of(&self, rule: RuleId) -> (&[usize], &Predicate) {
         let (changed, relation) = &self.parts[rule.index()];
         (changed, relation)
@@ -174,7 +178,8 @@ impl Encoding {
 
     /// The same rules, each only from the stores that `reached` gives for its location.
     ///
-    /// Runs from the start of the program are the same; searching backwards, less is found that nothing leads to.
+    /// Runs from the start of the program are the same; searching backwards, less is found that
+    /// nothing leads to.
     pub fn restricted(&self, reached: impl Fn(Symbol) -> Predicate) -> System<Predicate, ProjectLocals> {
         self.system.map(|rule, _| {
             let from = self.system.rule(rule).symbol;
@@ -188,8 +193,8 @@ impl Encoding {
 
     /// From the store of zeros to those with which a program starts.
     ///
-    /// What was before the start does not matter. With one store there, the weights of the entry procedure are sets of
-    /// stores rather than relations between them.
+    /// What was before the start does not matter. With one store there, the weights of the entry
+    /// procedure are sets of stores rather than relations between them.
     fn initial(&self, program: &Program) -> (Vec<usize>, Predicate) {
         let d = &self.domain;
         let entry = program.procedure(program.entry);
@@ -587,7 +592,8 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// The bits that change, and the relation: choices are quantified, all other bits stay as they are.
+    /// The bits that change, and the relation: choices are quantified, all other bits stay as they
+    /// are.
     fn finish(self) -> (Vec<usize>, Predicate) {
         let relation = if self.translator.taken.is_empty() {
             self.relation

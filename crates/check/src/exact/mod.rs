@@ -1,9 +1,11 @@
 //! Exact checking of programs over finite data.
 //!
-//! \[Lal09\] §2.2, §3.5.1 and chapter 5; \[AEP\]. The program becomes an extended weighted pushdown system whose weights are
-//! relations between stores, as decision diagrams. A run fails if it reaches a target location; post\* finds whether one
-//! does, and contexts sent backwards through it ([`Completions`]) find every location that lies on a failing run, with the
-//! stores there. Verdicts, runs and locations are computed on live bits only (`encoding/live.rs`, decision 0012); stores on all.
+//! \[Lal09\] §2.2, §3.5.1 and chapter 5; \[AEP\]. The program becomes an extended weighted pushdown
+//! system whose weights are relations between stores, as decision diagrams. A run fails if it
+//! reaches a target location; post\* finds whether one does, and contexts sent backwards through it
+//! ([`Completions`]) find every location that lies on a failing run, with the stores there.
+//! Verdicts, runs and locations are computed on live bits only (`encoding/live.rs`, decision 0012);
+//! stores on all.
 
 mod engine;
 
@@ -33,7 +35,8 @@ const CACHE: usize = 1 << 20;
 /// Of a longer run than this one, a shorter one is not looked for.
 const LONG: usize = 500;
 
-/// How long to look for a shorter failing run than the one that is known, or as long as it took to find that one.
+/// How long to look for a shorter failing run than the one that is known, or as long as it took to
+/// find that one.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// From which end to search.
@@ -193,8 +196,9 @@ impl<'a> Checker<'a> {
             Direction::Post => self.start(Reading::Backward, &d.one()),
             Direction::Pre => self.encoding.tops([self.encoding.failed], Reading::Forward, &d.one()),
         };
-        // The worklist extends sets of stores in the outermost procedure; path expressions would close its loops as
-        // relations, which are much larger. In program order it does little twice.
+        // The worklist extends sets of stores in the outermost procedure; path expressions would
+        // close its loops as relations, which are much larger. In program order it does little
+        // twice.
         let options = Options { order: Order::Priority, recording, limits: self.limits() };
         solve(direction, d, system, &seed, Method::Worklist, &options)
     }
@@ -230,7 +234,8 @@ impl<'a> Checker<'a> {
         self.post().stop.is_complete() && !reached && !d.exhausted()
     }
 
-    /// pre\* of the errors within what post\* reached: every configuration on a failing run is there.
+    /// pre\* of the errors within what post\* reached: every configuration on a failing run is
+    /// there.
     fn inside(&self) -> Result<&(Rules, Saturated<Predicate>), StopReason> {
         let post = self.whole_post();
         if !post.stop.is_complete() {
@@ -353,7 +358,8 @@ impl<'a> Checker<'a> {
             return Ok(Projection { checker: self, stores: BTreeMap::new(), edges: BTreeSet::new() });
         }
         let encoding = &self.encoding;
-        // Stores are about all bits; which locations and edges lie on failing runs is the same on live ones.
+        // Stores are about all bits; which locations and edges lie on failing runs is the same on
+        // live ones.
         let (system, post) = match detail {
             Detail::Locations => (&self.live().system, self.post()),
             Detail::Stores => (&encoding.system, self.whole_post()),
@@ -415,7 +421,8 @@ pub enum Detail {
     Stores,
 }
 
-/// The locations on failing runs, with the stores that occur there if [`Detail::Stores`] was asked for.
+/// The locations on failing runs, with the stores that occur there if [`Detail::Stores`] was asked
+/// for.
 pub struct Projection<'c, 'a> {
     checker: &'c Checker<'a>,
     /// The locations, with their stores if these were asked for.
@@ -439,7 +446,8 @@ impl Projection<'_, '_> {
         self.edges.contains(&edge)
     }
 
-    /// The stores of a location on failing runs, as few cubes over the named variables as need be (at most `most`).
+    /// The stores of a location on failing runs, as few cubes over the named variables as need be
+    /// (at most `most`).
     pub fn cubes(&self, node: Node, most: usize) -> Vec<StoreCube> {
         let Some(Some(stores)) = self.stores.get(&node) else { return Vec::new() };
         let encoding = &self.checker.encoding;
@@ -460,7 +468,8 @@ impl Projection<'_, '_> {
         cubes.into_iter().map(|cube| StoreCube::new(self.checker, node.procedure, &cube)).collect()
     }
 
-    /// The values of some variables that occur at a location on failing runs, each a tuple, in order.
+    /// The values of some variables that occur at a location on failing runs, each a tuple, in
+    /// order.
     ///
     /// Variables must be single values; there are at most `most` tuples.
     pub fn values(&self, node: Node, of: &[Var], most: usize) -> Vec<Vec<u64>> {

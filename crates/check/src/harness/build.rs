@@ -13,8 +13,8 @@ use super::folder::Folder;
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
 use super::{Case, Feeding, Model, Replay, int128, is_preprocessed, labels};
 
-/// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a value are zero, so that
-/// every run is the same.
+/// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a
+/// value are zero, so that every run is the same.
 const FLAGS: [&str; 13] = [
     "-w",
     "-O0",
@@ -82,7 +82,8 @@ fn gist(complaint: &str) -> String {
     line.or(complaint.lines().next()).unwrap_or("no message").trim().to_owned()
 }
 
-/// The harness, the outcome, not yet judged by what the run depends on, and what the program was compiled for.
+/// The harness, the outcome, not yet judged by what the run depends on, and what the program was
+/// compiled for.
 pub(crate) fn run(case: &Case<'_>, feeding: &Feeding<'_>, time: Duration) -> (String, Replay, Model) {
     let modes: &[Mode] =
         if case.pointer_bits == 32 { &[Mode::Narrow, Mode::Alone, Mode::Wide] } else { &[Mode::Wide] };

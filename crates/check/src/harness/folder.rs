@@ -1,4 +1,4 @@
-//! Folders for temporary files that nobody else has prepared.
+//! Fresh folders for temporary files, private to the user.
 
 use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher, RandomState};
@@ -11,8 +11,8 @@ const TRIES: usize = 100;
 
 /// A fresh folder that only its owner can enter; removed in the end, with what is in it.
 ///
-/// What is put there is compiled and run, so nobody else may have a hand in it: the name cannot be guessed, and a name that exists
-/// already, even as a link that leads nowhere, is not taken.
+/// Its files are compiled and run, so other users must not be able to change them: the name cannot
+/// be guessed, and a name that exists already, even as a link that leads nowhere, is not taken.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {

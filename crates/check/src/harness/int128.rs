@@ -1,9 +1,11 @@
-//! Declarations of 128-bit integers that nobody uses.
+//! Declarations of 128-bit integers that are not used.
 //!
-//! Compilers refuse `__int128` for 32 bits, even in `extern __int128 f(void);` of a header. A program that only declares such things means the same
-//! without them, so they get another type of the same size and alignment. It must be one that cannot be computed with, or the compiled
-//! program would mean something else: what is declared with it is `unavailable`, which makes every use an error. An attribute is not looked at
-//! in a cast, so nothing is done for programs that name the type inside of braces.
+//! Compilers refuse `__int128` for 32 bits, even in `extern __int128 f(void);` of a header. A
+//! program that only declares such things means the same without them, so they get another type of
+//! the same size and alignment. It must be one that cannot be computed with, or the compiled
+//! program would mean something else: what is declared with it is `unavailable`, which makes every
+//! use an error. An attribute is not looked at in a cast, so nothing is done for programs that name
+//! the type inside of braces.
 
 /// The type, as a definition for the preprocessor.
 pub(crate) const DEFINITION: &str = "__int128=__attribute__((unavailable, vector_size(16))) long long";

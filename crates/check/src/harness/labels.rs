@@ -3,7 +3,8 @@
 /// What is called when a label is reached.
 pub(crate) const REACHED: &str = "__wherefore_reached";
 
-/// A preprocessed text in which every one of the labels is followed by a call. Lines stay where they are.
+/// A preprocessed text in which every one of the labels is followed by a call. Lines stay where
+/// they are.
 pub(crate) fn mark(text: &str, labels: &[String]) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     let bytes = text.as_bytes();

@@ -1,13 +1,13 @@
 //! Failing runs of C programs, by the compiled program.
 //!
-//! A run is replayed outside of our own meaning of C: [`replay`] writes a *harness*, a C file that defines what the program
-//! only declares, so that inputs have the values of the run and errors leave a mark. It is compiled with the sources of the
-//! program and run with limits.
+//! A run is replayed outside of our own meaning of C: [`replay`] writes a *harness*, a C file that
+//! defines what the program only declares, so that inputs have the values of the run and errors
+//! leave a mark. It is compiled with the sources of the program and run with limits.
 //!
 //! # Reading order
 //! 1. [`Case`]: what is replayed. [`Replay`]: the outcome.
-//! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running, in a folder of its own
-//!    (`folder.rs`); `int128.rs`: what 32-bit compilers do not know.
+//! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
+//!    in a folder of its own (`folder.rs`); `int128.rs`: what 32-bit compilers do not know.
 
 mod build;
 mod folder;
@@ -82,7 +82,8 @@ pub enum Replay {
         /// A caveat.
         note: Option<String>,
     },
-    /// The compiled program ran with all that the run depends on, or computed it, and ended without failing.
+    /// The compiled program ran with all that the run depends on, or computed it, and ended without
+    /// failing.
     NotConfirmed {
         /// What happened instead, and what the run depends on that could not be fed, if anything.
         why: String,
@@ -198,8 +199,9 @@ fn replay_case(case: &Case<'_>, is_approximated: bool, time: Duration) -> Replay
     Replayed { harness, outcome }
 }
 
-/// The first step of a run that depends on a value that is approximated, though the compiled program computes it:
-/// what inline assembly or a function of the C library gives, or an expression whose value is left open.
+/// The first step of a run that depends on a value that is approximated, though the compiled
+/// program computes it: what inline assembly or a function of the C library gives, or an expression
+/// whose value is left open.
 pub fn rests_on_approximation(task: &Task, trace: &Trace) -> Option<EdgeRef> {
     let given = |_, edge: EdgeRef| !task.approximations.contains(&edge);
     let step = Interpreter::new(&task.program).rests_on_chance(trace, Unset::Determined, given)?;

@@ -1,9 +1,11 @@
 //! Polarized DAGs of counterexamples, with procedures, and their interpolants.
 //!
-//! \[Kie05\] §3.3 and §5.2. A path from the top to the bottom is a counterexample; the DAG is *spurious* if no path can be run. Then
-//! each node has interpolants: formulas that hold there on all ways from the top, and rule out all ways to the
-//! bottom. A call that returns joins the DAG of its caller with that of its callee through a pivot and an exit (§5.1); a
-//! call that does not return is entered as if it were inlined (§5.2.4). A callee that returns may be shared by many calls.
+//! \[Kie05\] §3.3 and §5.2. A path from the top to the bottom is a counterexample; the DAG is
+//! *spurious* if no path can be run. Then each node has interpolants: formulas that hold there on
+//! all ways from the top, and rule out all ways to the bottom. A call that returns joins the DAG of
+//! its caller with that of its callee through a pivot and an exit (§5.1); a call that does not
+//! return is entered as if it were inlined (§5.2.4). A callee that returns may be shared by many
+//! calls.
 
 use std::rc::Rc;
 
@@ -136,15 +138,17 @@ impl<'a> Dag<'a> {
         self.space
     }
 
-    /// For each node the strongest interpolant: what can hold there, coming from the top (§3.3.3, §5.2.1).
+    /// For each node the strongest interpolant: what can hold there, coming from the top (§3.3.3,
+    /// §5.2.1).
     pub fn strongest(&self) -> Vec<Predicate> {
         self.strongest_with(|_| None)
     }
 
     /// As [`strongest`](Self::strongest), with formulas given for some nodes.
     ///
-    /// If they follow from the strongest interpolants there, all formulas do, everywhere; and where the bottom gets "false", the DAG is
-    /// spurious, and the formulas can take the place of the strongest interpolants.
+    /// If they follow from the strongest interpolants there, all formulas do, everywhere; and where
+    /// the bottom gets "false", the DAG is spurious, and the formulas can take the place of the
+    /// strongest interpolants.
     pub fn strongest_with(&self, given: impl Fn(NodeId) -> Option<Predicate>) -> Vec<Predicate> {
         let d = self.space.domain();
         let mut strongest: Vec<Predicate> = Vec::with_capacity(self.nodes.len());
@@ -183,13 +187,14 @@ impl<'a> Dag<'a> {
         strongest.last() == Some(&self.space.domain().constant(false))
     }
 
-    /// For each node the formulas that a heuristic chooses; none where nothing is needed, no "true" and no "false".
+    /// For each node the formulas that a heuristic chooses; none where nothing is needed, no "true"
+    /// and no "false".
     ///
-    /// **Requires:** the DAG is spurious. `known` gives what is known to hold at a node already: where that implies the
-    /// interpolant, nothing is needed there or above (§8.3).
+    /// **Requires:** the DAG is spurious. `known` gives what is known to hold at a node already:
+    /// where that implies the interpolant, nothing is needed there or above (§8.3).
     ///
-    /// **Ensures:** each formula K is between the strongest and the weakest interpolant, and tracks: `K₁ ∧ C ⊨ K₂` along
-    /// every step C. So the top has "true" and the bottom "false".
+    /// **Ensures:** each formula K is between the strongest and the weakest interpolant, and
+    /// tracks: `K₁ ∧ C ⊨ K₂` along every step C. So the top has "true" and the bottom "false".
     pub fn choose(
         &self,
         heuristic: Heuristic,
@@ -236,7 +241,8 @@ impl<'a> Dag<'a> {
         backwards.into_iter().map(|formula| formula.unwrap_or_else(|| d.constant(true))).collect()
     }
 
-    /// The algorithm of §4.3.4, from the bottom up; `None` where nothing is needed because of what is known.
+    /// The algorithm of §4.3.4, from the bottom up; `None` where nothing is needed because of what
+    /// is known.
     fn backwards(
         &self,
         heuristic: Heuristic,

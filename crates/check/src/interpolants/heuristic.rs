@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How to choose predicates between the strongest and the weakest interpolants (\[Kie05\] chapter 6).
+/// How to choose predicates between the strongest and the weakest interpolants (\[Kie05\] chapter
+/// 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Heuristic {
     /// The weakest ones (§4.3.2).

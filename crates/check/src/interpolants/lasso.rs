@@ -1,8 +1,9 @@
 //! Counterexamples that go round for ever: whether a loop can be run without end.
 //!
-//! \[Kie05\] §8.2. After the stem the stores are `P`, and one turn of the loop is the relation `R`. The lasso is spurious exactly
-//! if some number of turns is impossible; with finitely many stores it is then impossible within as many turns as there are
-//! stores, so repeated squaring decides it, and a search by halves finds the least number.
+//! \[Kie05\] §8.2. After the stem the stores are `P`, and one turn of the loop is the relation `R`.
+//! The lasso is spurious exactly if some number of turns is impossible; with finitely many stores
+//! it is then impossible within as many turns as there are stores, so repeated squaring decides it,
+//! and a search by halves finds the least number.
 
 use wherefore_domains::bdd::{BddRelations, Predicate};
 use wherefore_pushdown::Semiring;

@@ -1,7 +1,9 @@
-//! Craig interpolants of formulas, chains and polarized DAGs over finite data, as decision diagrams.
+//! Craig interpolants of formulas, chains and polarized DAGs over finite data, as decision
+//! diagrams.
 //!
-//! \[Kie05\] chapter 3 for formulas and DAGs, chapter 5 for DAGs with procedures, §4.3.4 and chapter 6 for the heuristics that choose between
-//! the strongest and the weakest interpolant. Nothing here knows of programs.
+//! \[Kie05\] chapter 3 for formulas and DAGs, chapter 5 for DAGs with procedures, §4.3.4 and
+//! chapter 6 for the heuristics that choose between the strongest and the weakest interpolant.
+//! Nothing here knows of programs.
 //!
 //! # Reading order
 //! 1. [`Pair`]: two formulas that contradict each other, and what lies between them (§3.1, §3.2).
@@ -62,7 +64,8 @@ impl<'a> Pair<'a> {
         self.domain.every(&self.domain.not(&self.b), &self.domain.quantified(only))
     }
 
-    /// Whether `between` is an interpolant: follows from A, contradicts B, and has only variables of both (Def. 3.1).
+    /// Whether `between` is an interpolant: follows from A, contradicts B, and has only variables
+    /// of both (Def. 3.1).
     pub fn admits(&self, between: &Predicate, of_a: &[usize], of_b: &[usize]) -> bool {
         let d = self.domain;
         let common = |(i, moment): &(usize, Moment)| {

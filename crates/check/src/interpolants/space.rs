@@ -1,9 +1,9 @@
 //! Stores, and how formulas about them move along steps, calls and returns.
 //!
-//! \[Kie05\] §5.2. Three kinds of formulas: at a *point* of a procedure they speak of its store now (current) and of its store at
-//! entry (history); at the *exit*, of the globals it leaves (current) and of its store at entry (history); at the
-//! *pivot* of a call, of the caller's store at entry (history), of the caller's locals (current) and of the callee's
-//! store at entry (next).
+//! \[Kie05\] §5.2. Three kinds of formulas: at a *point* of a procedure they speak of its store now
+//! (current) and of its store at entry (history); at the *exit*, of the globals it leaves (current)
+//! and of its store at entry (history); at the *pivot* of a call, of the caller's store at entry
+//! (history), of the caller's locals (current) and of the callee's store at entry (next).
 
 use wherefore_domains::bdd::{BddRelations, Moment, Predicate, Quantified, Substitution};
 
@@ -76,7 +76,8 @@ impl Space {
         &self.same
     }
 
-    /// A step that changes some variables: `relation` speaks of current values and of the next values of the changed ones.
+    /// A step that changes some variables: `relation` speaks of current values and of the next
+    /// values of the changed ones.
     pub fn step(&self, changed: &[usize], relation: Predicate) -> Step {
         let d = &self.domain;
         let changes = |i: usize| changed.contains(&i);
@@ -146,7 +147,8 @@ impl Space {
         d.every_implied(&push.relation, &d.substitute(pivot, &push.kept_to_now), &push.changed_next)
     }
 
-    /// At the first point of a callee that will not return: what the caller knows is forgotten (\[Kie05\] §5.2.4).
+    /// At the first point of a callee that will not return: what the caller knows is forgotten
+    /// (\[Kie05\] §5.2.4).
     pub fn after_enter(&self, pivot: &Predicate) -> Predicate {
         let d = &self.domain;
         d.substitute(&d.some(pivot, &self.callers), &self.next_to_now)
@@ -168,7 +170,8 @@ impl Space {
         d.some_of_both(pivot, &self.exit_at_pivot(exit), &self.nexts)
     }
 
-    /// At the pivot, for `after` to hold where the caller goes on, if the callee has the effect `exit`.
+    /// At the pivot, for `after` to hold where the caller goes on, if the callee has the effect
+    /// `exit`.
     pub fn pivot_before(&self, after: &Predicate, exit: &Predicate) -> Predicate {
         let d = &self.domain;
         d.every_implied(&self.exit_at_pivot(exit), after, &self.globals_now)
@@ -190,7 +193,8 @@ impl Space {
         self.domain.substitute(after, &self.globals_to_next)
     }
 
-    /// `pivot`, read before the call as if the call did nothing; `None` if it speaks of the callee's locals.
+    /// `pivot`, read before the call as if the call did nothing; `None` if it speaks of the
+    /// callee's locals.
     pub fn point_if_skipped(&self, pivot: &Predicate) -> Option<Predicate> {
         let d = &self.domain;
         let of_callee = |(i, moment): &(usize, Moment)| *moment == Next && self.is_local[*i];
@@ -218,7 +222,8 @@ impl Step {
         &self.relation
     }
 
-    /// A formula of a point, read of the store after the step: current values of the store before it where nothing changes.
+    /// A formula of a point, read of the store after the step: current values of the store before
+    /// it where nothing changes.
     pub fn read_after(&self, domain: &BddRelations, point: &Predicate) -> Predicate {
         domain.substitute(point, &self.to_next)
     }
@@ -236,8 +241,8 @@ impl Step {
 
 /// The relation between truth values of predicates before and after a step (\[Kie05\] Example 4.1).
 ///
-/// `bits` are a [companion](BddRelations::companion) of the store's variables: predicate `i` before the step is current bit `i`,
-/// predicate `j` after it is next bit `j`.
+/// `bits` are a [companion](BddRelations::companion) of the store's variables: predicate `i` before
+/// the step is current bit `i`, predicate `j` after it is next bit `j`.
 pub fn existential_abstraction(
     space: &Space,
     bits: &BddRelations,

@@ -1,8 +1,11 @@
-//! The abstract program: for each block, a relation between truth values of predicates, computed by the solver.
+//! The abstract program: for each block, a relation between truth values of predicates, computed by
+//! the solver.
 //!
-//! \[Lal09\] §1.1.2 and §5.1; \[Kie05\] §4.1 with satisfiability in place of decision diagrams. A predicate after the block is first read before
-//! it, by substitution. If that is a constant or a predicate tracked there, no question is needed. What remains falls into
-//! groups that share no variables; each group is enumerated. A group that is too large is left open: the abstraction is coarser, and sound.
+//! \[Lal09\] §1.1.2 and §5.1; \[Kie05\] §4.1 with satisfiability in place of decision diagrams. A
+//! predicate after the block is first read before it, by substitution. If that is a constant or a
+//! predicate tracked there, no question is needed. What remains falls into groups that share no
+//! variables; each group is enumerated. A group that is too large is left open: the abstraction is
+//! coarser, and sound.
 
 use rustc_hash::FxHashMap;
 use wherefore_domains::bdd::{BddRelations, Predicate};
@@ -20,7 +23,8 @@ pub(super) struct Relations {
     pub questions: usize,
 }
 
-/// A predicate and its bit. A formula has the same bit wherever it is tracked, so that keeping it is keeping the bit.
+/// A predicate and its bit. A formula has the same bit wherever it is tracked, so that keeping it
+/// is keeping the bit.
 pub(super) type Tracked = (Term, usize);
 
 /// A truth value with its bit: before or after the block.
@@ -48,7 +52,8 @@ impl Relations {
         self.relation(terms, bits, block, tracked, false, budget)
     }
 
-    /// The same where what is known before the block comes from two sides that have not met yet, so that it may contradict itself.
+    /// The same where what is known before the block comes from two sides that have not met yet, so
+    /// that it may contradict itself.
     pub fn of_meeting(
         &mut self,
         terms: &mut Terms,

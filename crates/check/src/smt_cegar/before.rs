@@ -1,7 +1,8 @@
 //! From a formula behind a block to one before it, along a path that cannot be run.
 //!
-//! \[Kie05\] §6.4: the formula is copied over the block where that is allowed (*assume skip*), else read before it by substitution, under those
-//! conditions that are needed. A value from outside is replaced by those values of it that matter.
+//! \[Kie05\] §6.4: the formula is copied over the block where that is allowed (*assume skip*), else
+//! read before it by substitution, under those conditions that are needed. A value from outside is
+//! replaced by those values of it that matter.
 
 use rustc_hash::FxHashMap;
 use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Sort, Term, Terms, Value};
@@ -62,8 +63,9 @@ impl Spurious<'_> {
         self.without(terms, solver, &block.inputs, needed)
     }
 
-    /// The same by all conditions of the block that have a variable in common with the formula, directly or by others. The formula
-    /// is weaker than it need be, and depends less on how the path came here.
+    /// The same by all conditions of the block that have a variable in common with the formula,
+    /// directly or by others. The formula is weaker than it need be, and depends less on how the
+    /// path came here.
     pub fn weakest_before(
         &self,
         terms: &mut Terms,
@@ -129,7 +131,8 @@ impl Spurious<'_> {
         self.contradicts(terms, solver, not)
     }
 
-    /// Whether no values satisfy a formula. No answer asks for more conditions, and is never wrong: so hard questions have none.
+    /// Whether no values satisfy a formula. No answer asks for more conditions, and is never wrong:
+    /// so hard questions have none.
     fn contradicts(&self, terms: &mut Terms, solver: &mut BitBlaster, formula: Term) -> Result<bool, Reason> {
         let budget = Budget { conflicts: Some(FEW), ..self.budget.clone() };
         match solver.check(terms, &[formula], &budget) {

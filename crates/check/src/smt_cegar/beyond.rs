@@ -1,8 +1,9 @@
 //! What may be executed beyond a cut.
 //!
-//! A cut is a recursive call that was not inlined. Of what follows it, nothing is known but the graph: the run may go anywhere in the procedures that
-//! the call can lead to, may come back to behind the call, and may go on from there as the flat program does, through other cuts too.
-//! Whoever projects takes all of that for possible.
+//! A cut is a recursive call that was not inlined. Of what follows it, nothing is known but the
+//! graph: the run may go anywhere in the procedures that the call can lead to, may come back to
+//! behind the call, and may go on from there as the flat program does, through other cuts too. A
+//! projection takes all of that for possible.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,8 @@ use wherefore_program::{CallGraph, LocationKind, Node, Operation, ProcedureId};
 
 use crate::symbolic::{Flat, PlaceId};
 
-/// The locations that may be executed once a run has come to one of some cuts; their calls are the first steps.
+/// The locations that may be executed once a run has come to one of some cuts; their calls are the
+/// first steps.
 pub(super) fn beyond(flat: &Flat<'_>, cuts: impl IntoIterator<Item = PlaceId>) -> BTreeSet<Node> {
     let program = flat.program;
     let mut called: BTreeSet<ProcedureId> = BTreeSet::new();

@@ -1,7 +1,8 @@
 //! Basic blocks of a flat program, each as one guarded parallel assignment.
 //!
-//! A chain of places with one way in and one way out becomes one step: the condition under which it can be run, and the new value of each
-//! variable that it changes, both as terms over the values before. Predicates are tracked at the ends of blocks.
+//! A chain of places with one way in and one way out becomes one step: the condition under which it
+//! can be run, and the new value of each variable that it changes, both as terms over the values
+//! before. Predicates are tracked at the ends of blocks.
 
 use std::collections::BTreeMap;
 
@@ -162,7 +163,8 @@ impl Blocks {
         self.block(machine, (block.from, block.to), block.edges[first..].to_vec(), Conditions::All)
     }
 
-    /// What some edges of a block do, given by their positions: the others are skipped, and only assumptions are conditions.
+    /// What some edges of a block do, given by their positions: the others are skipped, and only
+    /// assumptions are conditions.
     pub fn part(&self, machine: &mut Machine<'_>, block: usize, kept: &[usize]) -> Block {
         let block = &self.blocks[block];
         if kept.is_empty() {
@@ -208,7 +210,8 @@ impl Blocks {
         Block { from, to, edges, guards, updates, inputs }
     }
 
-    /// The store at the start of the program: for each variable its initial value, and the condition on them.
+    /// The store at the start of the program: for each variable its initial value, and the
+    /// condition on them.
     pub fn initial(&self, machine: &mut Machine<'_>) -> (Store, Term) {
         machine.name_prefix("start".to_owned());
         machine.start()

@@ -1,7 +1,8 @@
 //! The proof of an error projection, checked again. (That of a safe program: `proof.rs`.)
 //!
-//! The check asks a solver of its own one question a block. It knows nothing of predicates, diagrams and saturation: an error in any
-//! of them is found here. What it shares with the engine is the meaning of blocks as terms, and the solver.
+//! The check asks a solver of its own one question a block. It knows nothing of predicates,
+//! diagrams and saturation: an error in any of them is found here. What it shares with the engine
+//! is the meaning of blocks as terms, and the solver.
 
 use wherefore_pushdown::StopReason;
 use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Solver, Term, Terms};
@@ -34,11 +35,13 @@ impl Checked {
     }
 }
 
-/// For each node, what is reached, and what of that leads to an error or a cut: the proof of an error projection.
+/// For each node, what is reached, and what of that leads to an error or a cut: the proof of an
+/// error projection.
 ///
-/// `reached` holds at the start and is kept by every block. `leading` holds of what is reached at errors and cuts, and before a block if it holds behind
-/// it. So a failing run satisfies both everywhere: a node where they contradict each other is on no failing run, and neither is a block that leads
-/// from what is reached to nothing that leads on.
+/// `reached` holds at the start and is kept by every block. `leading` holds of what is reached at
+/// errors and cuts, and before a block if it holds behind it. So a failing run satisfies both
+/// everywhere: a node where they contradict each other is on no failing run, and neither is a block
+/// that leads from what is reached to nothing that leads on.
 pub(super) struct Separation {
     pub reached: Vec<Term>,
     pub leading: Vec<Term>,

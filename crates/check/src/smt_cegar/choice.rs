@@ -1,8 +1,10 @@
 //! Which of several reasons gives the predicates.
 //!
-//! A loop that is left after no turn, after one, after two, … gives `x == 0`, `x == 1`, `x == 2`, … for ever, if each counterexample is taken for itself.
-//! Such a series shows: the next formula differs from one that is tracked at the same node only in its numbers. Another reason
-//! is then preferred, if it brings something new that is no series. A choice only ever decides what is tracked.
+//! A loop that is left after no turn, after one, after two, … gives `x == 0`, `x == 1`, `x == 2`, …
+//! for ever, if each counterexample is taken for itself. Such a series shows: the next formula
+//! differs from one that is tracked at the same node only in its numbers. Another reason is then
+//! preferred, if it brings something new that is no series. A choice only ever decides what is
+//! tracked.
 
 use std::hash::{Hash, Hasher};
 
@@ -63,7 +65,8 @@ pub(super) fn judge(terms: &mut Terms, tracked: &[Vec<Tracked>], found: Found) -
     judgement
 }
 
-/// A number that formulas share which differ only in their numbers, and in what numbers are added where.
+/// A number that formulas share which differ only in their numbers, and in what numbers are added
+/// where.
 fn shape(terms: &Terms, term: Term, known: &mut FxHashMap<Term, u64>) -> u64 {
     if let Some(known) = known.get(&term) {
         return *known;

@@ -17,7 +17,8 @@ const FEW: u64 = 500;
 /// Alternatives, each a conjunction. An empty one is no condition.
 pub(super) type Alternatives = Vec<Vec<Term>>;
 
-/// The conditions under which some truth values hold: a smallest sum of products. What would be too long is no condition.
+/// The conditions under which some truth values hold: a smallest sum of products. What would be too
+/// long is no condition.
 pub(super) fn of(
     terms: &mut Terms,
     d: &BddRelations,
@@ -46,7 +47,8 @@ pub(super) fn of(
     all
 }
 
-/// Conditions behind a block as conditions before it. What depends on a value from outside is left out: some value will do.
+/// Conditions behind a block as conditions before it. What depends on a value from outside is left
+/// out: some value will do.
 pub(super) fn before(terms: &mut Terms, block: &Block, behind: &Alternatives) -> Alternatives {
     let mut all = Vec::new();
     for alternative in behind {
@@ -84,7 +86,8 @@ pub(super) fn of_ways<'w>(
     all
 }
 
-/// Conditions in words; none that follows from the others beside it. If some alternative always holds, that is no condition.
+/// Conditions in words; none that follows from the others beside it. If some alternative always
+/// holds, that is no condition.
 pub(super) fn in_source_words(
     terms: &mut Terms,
     alternatives: Alternatives,

@@ -1,8 +1,10 @@
-//! What loops count: guesses at invariants, for when the reasons of counterexamples go on as a series.
+//! What loops count: guesses at invariants, for when the reasons of counterexamples go on as a
+//! series.
 //!
-//! A variable that a loop changes by multiples of a power of two keeps its remainder by it. Two of them that change together keep a
-//! linear combination. And what a loop asks about a variable tells apart its phases. These are
-//! guesses: they are tracked, and the abstraction finds out whether they hold.
+//! A variable that a loop changes by multiples of a power of two keeps its remainder by it. Two of
+//! them that change together keep a linear combination. And what a loop asks about a variable tells
+//! apart its phases. These are guesses: they are tracked, and the abstraction finds out whether
+//! they hold.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +15,8 @@ use wherefore_smt::{Kind, Op, Sort, Term, Terms};
 use super::blocks::{Block, NodeId};
 use super::path::atoms;
 
-/// More conditions on a variable than this are not guessed with: it is then no counter, but a state.
+/// More conditions on a variable than this are not guessed with: it is then no counter, but a
+/// state.
 const MOST_CONDITIONS: usize = 6;
 
 /// More pairs of a counter with others are not guessed.
@@ -88,7 +91,8 @@ fn conditions(terms: &Terms, within: &[(usize, &Block)], variables: &[Term]) -> 
     if found.len() <= MOST_CONDITIONS { found } else { Vec::new() }
 }
 
-/// The variables that the blocks change by fixed numbers or set to fixed numbers only, with the changes.
+/// The variables that the blocks change by fixed numbers or set to fixed numbers only, with the
+/// changes.
 fn counters(terms: &Terms, within: &[(usize, &Block)]) -> Vec<(Term, Steps)> {
     let mut counters: BTreeMap<Term, Option<Steps>> = BTreeMap::new();
     for (at, block) in within {
@@ -134,7 +138,8 @@ fn remainder(
     Some(terms.eq(rest, now))
 }
 
-/// Two counters that change together keep a combination: it has the value that it has now, a number or that of a variable.
+/// Two counters that change together keep a combination: it has the value that it has now, a number
+/// or that of a variable.
 fn kept(
     terms: &mut Terms,
     (counter, steps): (Term, &Steps),

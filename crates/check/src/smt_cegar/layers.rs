@@ -1,9 +1,12 @@
-//! The abstract program as a graph: which truth values are reached, which lead on to a failure, and in how many blocks.
+//! The abstract program as a graph: which truth values are reached, which lead on to a failure, and
+//! in how many blocks.
 //!
-//! \[Lal09\] chapter 5: a node is inside the error projection if post\* of the start and pre\* of the errors meet there. The calls are inlined, so every
-//! rule is a swap rule, a configuration is a node with truth values, and both saturations are plain fixpoints of sets. They are computed
-//! breadth first, so that each set is known by its distance: a shortest run *through* a node is then read off, backwards to the start and
-//! forwards to the failure. That is why this is not done by `pushdown`, whose witnesses of two saturations would have to be joined.
+//! \[Lal09\] chapter 5: a node is inside the error projection if post\* of the start and pre\* of
+//! the errors meet there. The calls are inlined, so every rule is a swap rule, a configuration is a
+//! node with truth values, and both saturations are plain fixpoints of sets. They are computed
+//! breadth first, so that each set is known by its distance: a shortest run *through* a node is
+//! then read off, backwards to the start and forwards to the failure. That is why this is not done
+//! by `pushdown`, whose witnesses of two saturations would have to be joined.
 
 use std::collections::BTreeMap;
 
@@ -89,12 +92,14 @@ impl<'d> Graph<'d> {
         graph
     }
 
-    /// Truth values as a relation from nothing to them: composing it with a weight is a forward step.
+    /// Truth values as a relation from nothing to them: composing it with a weight is a forward
+    /// step.
     fn reaching(&self, stores: &Predicate) -> Predicate {
         self.d.and(&self.nothing, &self.d.primed(stores))
     }
 
-    /// Truth values as a relation from them to nothing: composing a weight with it is a backward step.
+    /// Truth values as a relation from them to nothing: composing a weight with it is a backward
+    /// step.
     fn leading_from(&self, stores: &Predicate) -> Predicate {
         self.d.and(stores, &self.d.primed(&self.nothing))
     }
@@ -141,7 +146,8 @@ impl<'d> Graph<'d> {
         Ok(relations.map(|leading| self.d.stores_of(leading)))
     }
 
-    /// The least relations that contain some and are closed under steps. **Cost:** each pair of each node is looked at once an arrow.
+    /// The least relations that contain some and are closed under steps. **Cost:** each pair of
+    /// each node is looked at once an arrow.
     fn spread(
         &self,
         first: Vec<(NodeId, Predicate)>,
@@ -182,7 +188,8 @@ impl<'d> Graph<'d> {
         Ok(layers)
     }
 
-    /// The truth values with which a run comes to an element, from the start and on to a goal: at the node, or before the block.
+    /// The truth values with which a run comes to an element, from the start and on to a goal: at
+    /// the node, or before the block.
     fn inside(&self, forwards: &Layers, backwards: &Layers, element: Element) -> Option<(NodeId, Predicate)> {
         match element {
             Element::Node(node) => Some((node, self.meets(&forwards.all[node], &backwards.all[node])?)),
@@ -213,7 +220,8 @@ impl<'d> Graph<'d> {
         self.inside(forwards, backwards, element).is_some()
     }
 
-    /// The blocks of a run through an element: by a shortest way to it, and from there by a shortest way to a goal.
+    /// The blocks of a run through an element: by a shortest way to it, and from there by a
+    /// shortest way to a goal.
     pub fn run_through(&self, forwards: &Layers, backwards: &Layers, element: Element) -> Option<Vec<usize>> {
         let (node, goal) = self.inside(forwards, backwards, element)?;
         let mut path = self.way_to(forwards, node, &goal)?;

@@ -1,18 +1,22 @@
 //! Abstraction refinement for programs whose data are too large for decision diagrams: C.
 //!
-//! \[Lal09\] §1.1.2, \[Kie05\] chapters 4 and 6. The calls are inlined, unless they recurse; each basic block is a relation between truth values of predicates, found
-//! by the solver; the abstract program is a weighted pushdown system whose weights are these relations as decision diagrams. A failing
-//! abstract run is sliced; it is either run for real, or its interpolants are the next predicates. What is on no failing abstract run is left out of
-//! later cycles. A proof is about the whole program again, and is checked before it is believed.
+//! \[Lal09\] §1.1.2, \[Kie05\] chapters 4 and 6. The calls are inlined, unless they recurse; each
+//! basic block is a relation between truth values of predicates, found by the solver; the abstract
+//! program is a weighted pushdown system whose weights are these relations as decision diagrams. A
+//! failing abstract run is sliced; it is either run for real, or its interpolants are the next
+//! predicates. What is on no failing abstract run is left out of later cycles. A proof is about the
+//! whole program again, and is checked before it is believed.
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver; `sharpen`: where they are too coarse;
-//!    `search`: the abstract program and its runs; `narrowed`: what is left out.
-//! 4. `slices`: what of a counterexample matters; `path`: whether it can be run; `reasons`: why it cannot; `before`: the formulas of a reason;
-//!    `choice`: which reason; `counters`: guesses for loops.
+//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver;
+//!    `sharpen`: where they are too coarse; `search`: the abstract program and its runs;
+//!    `narrowed`: what is left out.
+//! 4. `slices`: what of a counterexample matters; `path`: whether it can be run; `reasons`: why it
+//!    cannot; `before`: the formulas of a reason; `choice`: which reason; `counters`: guesses for
+//!    loops.
 //! 5. `proof` and `certificate`: the checks of proofs.
-//! 6. [`project`]: the error projection. `layers`: shortest abstract runs through a node; `beyond`: what follows a cut; `conditions`: under which
-//!    conditions it fails.
+//! 6. [`project`]: the error projection. `layers`: shortest abstract runs through a node; `beyond`:
+//!    what follows a cut; `conditions`: under which conditions it fails.
 //! 7. `procedures`: the same without inlining, for recursive programs.
 
 mod abstraction;
@@ -85,7 +89,7 @@ pub struct Answer {
     pub unproved: Option<String>,
 }
 
-/// One turn of the loop, for whoever watches.
+/// One iteration of the loop, for a progress display.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycle {
     /// Counterexamples ruled out.
@@ -99,11 +103,13 @@ pub struct Cycle {
 /// Places of the program with all calls inlined.
 const MOST_PLACES: usize = 60_000;
 
-/// Calls are summarised instead if inlining them would multiply the locations of the program by more than this:
-/// the flat program grows exponentially with the depth of calls, summaries grow with the number of procedures.
+/// Calls are summarised instead if inlining them would multiply the locations of the program by
+/// more than this: the flat program grows exponentially with the depth of calls, summaries grow
+/// with the number of procedures.
 const MOST_COPIES: usize = 8;
 
-/// Recursive calls that are inlined. Deeper ones are shown to be out of reach, or the answer is unknown.
+/// Recursive calls that are inlined. Deeper ones are shown to be out of reach, or the answer is
+/// unknown.
 const DEPTH: usize = 3;
 
 const STACK_SIZE: usize = 1 << 30;
@@ -120,7 +126,8 @@ pub enum Calls {
     /// Inlined, unless some are recursive or the flat program would be many times as large.
     #[default]
     Auto,
-    /// Inlined: predicates may speak of the variables of several procedures at once. Recursion is followed to a depth.
+    /// Inlined: predicates may speak of the variables of several procedures at once. Recursion is
+    /// followed to a depth.
     Inlined,
     /// Not inlined: a procedure is known by its effect. Recursion has no bound.
     Summarised,
@@ -207,7 +214,8 @@ struct Refinement<'a> {
     bits: FxHashMap<Term, usize>,
     relations: Relations,
     slices: Slices<'a>,
-    /// Per block (the last is the initial one): the numbers of predicates it was abstracted with, and the relation.
+    /// Per block (the last is the initial one): the numbers of predicates it was abstracted with,
+    /// and the relation.
     known: Vec<Option<((usize, usize), Predicate)>>,
     /// Per block, the steps that have not been shown to be impossible by themselves.
     allowed: Vec<Predicate>,
@@ -414,8 +422,9 @@ impl<'a> Refinement<'a> {
         tracked.map(of_place).collect()
     }
 
-    /// The invariants, location by location: what holds in one of the calls that a location is inlined for. A location
-    /// whose invariant speaks of callers, or has no expression in the source, is left out.
+    /// The invariants, location by location: what holds in one of the calls that a location is
+    /// inlined for. A location whose invariant speaks of callers, or has no expression in the
+    /// source, is left out.
     fn invariants_in_words(&self) -> Vec<(Node, String)> {
         let mut of_nodes: BTreeMap<Node, Option<Vec<String>>> = BTreeMap::new();
         for (place, formula) in self.blocks.places.iter().zip(&self.invariants) {

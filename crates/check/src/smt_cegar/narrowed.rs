@@ -1,12 +1,15 @@
-//! The error projection in the loop: what lies on no abstract failing run is left out of later cycles.
+//! The error projection in the loop: what lies on no abstract failing run is left out of later
+//! cycles.
 //!
-//! \[Lal09\] chapter 5. After a search that reaches the error, a block is inside if it leads from what is reached to what leads to an error; the others are
-//! dropped, and their relations are not computed again. Finer abstractions have fewer runs, so what is dropped would stay outside, but for
-//! relations that are left open as too large (`abstraction`): these can grow with the predicates. Therefore an error that is not reached any more is no
-//! proof yet: the whole program is abstracted once more, and the proof is about that.
+//! \[Lal09\] chapter 5. After a search that reaches the error, a block is inside if it leads from
+//! what is reached to what leads to an error; the others are dropped, and their relations are not
+//! computed again. Finer abstractions have fewer runs, so what is dropped would stay outside, but
+//! for relations that are left open as too large (`abstraction`): these can grow with the
+//! predicates. Therefore an error that is not reached any more is no proof yet: the whole program
+//! is abstracted once more, and the proof is about that.
 //!
-//! **Cost:** two fixpoints over the abstract program, which is about what a search costs. So it is done after cycles 1, 2, 4, 8, …: after every cycle
-//! it took longer than it saved.
+//! **Cost:** two fixpoints over the abstract program, which is about what a search costs. So it is
+//! done after cycles 1, 2, 4, 8, …: after every cycle it took longer than it saved.
 
 use wherefore_pushdown::StopReason;
 

@@ -1,8 +1,9 @@
 //! An abstract counterexample: can it be run, and if not, why not.
 //!
-//! \[Kie05\] §4.3.4 and §6.4, with satisfiability in place of decision diagrams. The formula of the path is satisfiable exactly if it can
-//! be run. If not, only the conditions in an unsatisfiable core matter. From the end of the path backwards, `before` gives the formula
-//! of each node; what it is made of is tracked there.
+//! \[Kie05\] §4.3.4 and §6.4, with satisfiability in place of decision diagrams. The formula of the
+//! path is satisfiable exactly if it can be run. If not, only the conditions in an unsatisfiable
+//! core matter. From the end of the path backwards, `before` gives the formula of each node; what
+//! it is made of is tracked there.
 
 use rustc_hash::FxHashMap;
 use wherefore_smt::{BitBlaster, Budget, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms};
@@ -44,7 +45,8 @@ pub(super) struct Path<'p> {
 struct Executed {
     /// Before the first edge and after each.
     stores: Vec<Store>,
-    /// The conditions over the values at the start and inputs, each with its step. The first is about the start.
+    /// The conditions over the values at the start and inputs, each with its step. The first is
+    /// about the start.
     guards: Vec<(usize, Term)>,
     /// The values of variables before each step.
     values: Vec<FxHashMap<Term, Term>>,
@@ -91,7 +93,8 @@ impl<'p> Path<'p> {
         let Executed { stores, guards, values, whole } = self.execute(machine);
         let terms = &mut machine.terms;
         let mut solver = BitBlaster::new();
-        // One question first: a satisfiability solver is slower with many assumptions than with one, at times very much so.
+        // One question first: a satisfiability solver is slower with many assumptions than with
+        // one, at times very much so.
         match solver.check(terms, &[whole], budget) {
             Outcome::Sat(model) => return Ok(Feasibility::Real(stores, model)),
             Outcome::Unknown(reason) => return Err(reason),
@@ -122,7 +125,8 @@ impl<'p> Path<'p> {
 /// A path that cannot be run.
 struct Refuted<'r> {
     path: &'r Path<'r>,
-    /// The conditions over the values at the start and inputs, each with its step. The first is about the start.
+    /// The conditions over the values at the start and inputs, each with its step. The first is
+    /// about the start.
     guards: Vec<(usize, Term)>,
     /// The values of variables before each step.
     values: Vec<FxHashMap<Term, Term>>,
@@ -135,7 +139,8 @@ struct Refuted<'r> {
 enum Style {
     /// Those that are needed.
     Core,
-    /// All that say something about the variables at hand: the formulas are weak, and hold more often.
+    /// All that say something about the variables at hand: the formulas are weak, and hold more
+    /// often.
     Weakest,
 }
 
@@ -198,8 +203,8 @@ impl Refuted<'_> {
         found
     }
 
-    /// From the end of a prefix backwards, predicates for each node that show why it cannot be run. None if a formula
-    /// has more parts than so many.
+    /// From the end of a prefix backwards, predicates for each node that show why it cannot be run.
+    /// None if a formula has more parts than so many.
     fn interpolants(
         &self,
         terms: &mut Terms,

@@ -1,19 +1,25 @@
-//! The error projection of a C program: which locations lie on failing runs, and under which conditions.
+//! The error projection of a C program: which locations lie on failing runs, and under which
+//! conditions.
 //!
-//! \[Lal09\] §5.1 and §5.5: a location is inside if some failing run goes through it. The projection of the abstract program is computed exactly
-//! (`layers`); since the abstraction has all runs of the program, what is outside is *proved* to be outside. What is inside need not lie on a
-//! real failing run: for each such location an abstract failing run through it is taken and examined. If it can be run, it confirms every location
-//! on it; if not, its interpolants make the abstraction finer.
+//! \[Lal09\] §5.1 and §5.5: a location is inside if some failing run goes through it. The
+//! projection of the abstract program is computed exactly (`layers`); since the abstraction has all
+//! runs of the program, what is outside is *proved* to be outside. What is inside need not lie on a
+//! real failing run: for each such location an abstract failing run through it is taken and
+//! examined. If it can be run, it confirms every location on it; if not, its interpolants make the
+//! abstraction finer.
 //!
 //! **Invariant:** `confirmed ⊆ locations on failing runs ⊆ inside`, at every moment.
 //!
-//! **Blocks.** The graph has basic blocks as edges. A location within a block has one way in and one way out, so the runs through it that fail are the
-//! runs that take the whole block and fail: it is inside if the block is. A run that stops within a block does not fail.
+//! **Blocks.** The graph has basic blocks as edges. A location within a block has one way in and
+//! one way out, so the runs through it that fail are the runs that take the whole block and fail:
+//! it is inside if the block is. A run that stops within a block does not fail.
 //!
-//! **Frames.** Calls are inlined, so a location may occur several times; it is inside, or confirmed, if one of its places is.
+//! **Frames.** Calls are inlined, so a location may occur several times; it is inside, or
+//! confirmed, if one of its places is.
 //!
-//! **Cuts.** A recursive call that is too deep to be inlined is a goal like an error, for a run may fail beyond it. If the abstract program reaches one,
-//! all that may be executed beyond it (`beyond`) counts as inside, unless no error is there.
+//! **Cuts.** A recursive call that is too deep to be inlined is a goal like an error, for a run may
+//! fail beyond it. If the abstract program reaches one, all that may be executed beyond it
+//! (`beyond`) counts as inside, unless no error is there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -37,20 +43,23 @@ use crate::verdict::{Decision, FailingRun};
 pub struct Projected {
     /// Whether the program can fail, as far as this search knows.
     pub verdict: Decision,
-    /// Locations on some failing run of the last abstraction, or on a real one: all others are on no failing run.
+    /// Locations on some failing run of the last abstraction, or on a real one: all others are on
+    /// no failing run.
     pub inside: BTreeSet<Node>,
     /// Locations on a real failing run, with the position of one in [`runs`](Self::runs).
     pub confirmed: BTreeMap<Node, usize>,
     /// Failing runs: those given as seeds, then those found here.
     pub runs: Vec<FailingRun>,
-    /// For locations inside: the conditions under which the abstract program is there and goes on to fail. Several alternatives, each a
-    /// conjunction; an empty one is no condition. A failing run satisfies one of them wherever it is, as far as calls are inlined.
+    /// For locations inside: the conditions under which the abstract program is there and goes on
+    /// to fail. Several alternatives, each a conjunction; an empty one is no condition. A failing
+    /// run satisfies one of them wherever it is, as far as calls are inlined.
     pub stores: BTreeMap<Node, Vec<Vec<String>>>,
     /// What the abstraction tracks where, in the solver's words.
     pub tracked: Vec<(Node, Vec<String>)>,
     /// Why some locations inside are not confirmed; none if all are.
     pub reason: Option<StopReason>,
-    /// Whether a separate check has accepted the proof that no failing run leaves `inside`. It is not made when a limit was met.
+    /// Whether a separate check has accepted the proof that no failing run leaves `inside`. It is
+    /// not made when a limit was met.
     pub is_checked: bool,
     /// Counterexamples that were ruled out.
     pub cycles: usize,
@@ -85,7 +94,8 @@ impl Projected {
 pub struct ProjectOptions {
     /// Failing runs that are known already, of any engine.
     pub seeds: Vec<FailingRun>,
-    /// Counterexamples that are ruled out at most for the sake of one place, before it is left unconfirmed.
+    /// Counterexamples that are ruled out at most for the sake of one place, before it is left
+    /// unconfirmed.
     pub effort: usize,
 }
 
@@ -216,7 +226,8 @@ struct Projection<'a> {
     effort: usize,
 }
 
-/// How many counterexamples are ruled out for the sake of a place in the first round; three times as many in each later one.
+/// How many counterexamples are ruled out for the sake of a place in the first round; three times
+/// as many in each later one.
 const FIRST_EFFORT: usize = 6;
 
 /// How many places are looked at in one abstraction.
@@ -252,8 +263,8 @@ impl Projection<'_> {
         }
     }
 
-    /// Examines runs through some elements until of each one is real, or there is none, or the effort is spent. The abstraction is made anew
-    /// once for all of them.
+    /// Examines runs through some elements until of each one is real, or there is none, or the
+    /// effort is spent. The abstraction is made anew once for all of them.
     fn settle(
         &mut self,
         mut elements: Vec<Element>,
@@ -288,8 +299,9 @@ impl Projection<'_> {
         self.last.as_ref().is_some_and(|last| last.inside.contains(&element))
     }
 
-    /// Places inside of locations that are not confirmed. Those that are far from failing come first, whose runs are likely to pass others; the
-    /// rest lie apart, so that they have different reasons.
+    /// Places inside of locations that are not confirmed. Those that are far from failing come
+    /// first, whose runs are likely to pass others; the rest lie apart, so that they have different
+    /// reasons.
     fn choose(&self, tried: &BTreeSet<Element>) -> Vec<Element> {
         let Some(last) = &self.last else { return Vec::new() };
         let open = self.places.elements.iter().filter(|(node, _)| !self.confirmed.contains_key(*node));
@@ -445,7 +457,8 @@ impl Projection<'_> {
         }
     }
 
-    /// The conditions at the locations inside, those of several places of a location together; as many as the time is enough for.
+    /// The conditions at the locations inside, those of several places of a location together; as
+    /// many as the time is enough for.
     fn stores(&mut self, last: &Snapshot) -> BTreeMap<Node, Vec<Vec<String>>> {
         let Refinement { machine, blocks, predicates, budget, .. } = &mut self.refinement;
         let d = &last.program.bits;

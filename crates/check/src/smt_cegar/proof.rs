@@ -1,10 +1,12 @@
-//! The proof of a safe program, checked again: an invariant at every node that holds at the start, is kept by every step, and is false where
-//! the program fails.
+//! The proof of a safe program, checked again: an invariant at every node that holds at the start,
+//! is kept by every step, and is false where the program fails.
 //!
-//! The check goes backwards, by weakest preconditions: what must hold before an edge so that the invariant holds behind it. It reads the program
-//! edge by edge and has its own meaning of expressions and operations (`meaning.rs`), unlike the engine, which executes blocks forwards
-//! (`symbolic/machine.rs`). It knows nothing of blocks, predicates, diagrams and saturation. What it shares with the engine is the
-//! graph with inlined calls, the terms, and the solver: an error in anything else is found here.
+//! The check goes backwards, by weakest preconditions: what must hold before an edge so that the
+//! invariant holds behind it. It reads the program edge by edge and has its own meaning of
+//! expressions and operations (`meaning.rs`), unlike the engine, which executes blocks forwards
+//! (`symbolic/machine.rs`). It knows nothing of blocks, predicates, diagrams and saturation. What
+//! it shares with the engine is the graph with inlined calls, the terms, and the solver: an error
+//! in anything else is found here.
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{Call, Expr, Operation, ProcedureId, Program, Target, Type, Var};
@@ -109,8 +111,8 @@ impl<'p, 'a> Proof<'p, 'a> {
         self.meaning.terms.implies(possible, needed)
     }
 
-    /// The values at the start, by the names of what has them, and the condition on them. The number is that of the first variable of the
-    /// outermost procedure.
+    /// The values at the start, by the names of what has them, and the condition on them. The
+    /// number is that of the first variable of the outermost procedure.
     pub fn initial_values(&mut self, first: u32) -> (FxHashMap<Term, Term>, Term) {
         let program = self.flat.program;
         let mut changes = FxHashMap::default();
@@ -125,7 +127,8 @@ impl<'p, 'a> Proof<'p, 'a> {
         (changes, possible)
     }
 
-    /// What must hold before an edge so that the invariant of the next node holds when the run gets there. None if there is no next node.
+    /// What must hold before an edge so that the invariant of the next node holds when the run gets
+    /// there. None if there is no next node.
     pub fn before_way(&mut self, edge: u32) -> Option<Term> {
         let mut way = vec![edge];
         let mut at = self.flat.edges[edge as usize].to;
@@ -192,7 +195,8 @@ impl<'p, 'a> Proof<'p, 'a> {
         }
     }
 
-    /// A call: the changes of its assignment by name, the values of the callee's variables, and the condition that it can be made.
+    /// A call: the changes of its assignment by name, the values of the callee's variables, and the
+    /// condition that it can be made.
     pub fn called(&mut self, scope: Scope, call: &Call) -> (FxHashMap<Term, Term>, Vec<Term>, Term) {
         let Entered { changes, locals, possible } =
             self.read(scope, |meaning, here| meaning.entered(here, call));

@@ -1,16 +1,20 @@
 //! Several reasons why one path cannot be run.
 //!
-//! A path through a loop often contradicts itself more than once: it leaves the loop too early, *and* the assertion behind the loop holds there. An
-//! unsatisfiable core knows one of these reasons, and which one decides whether the predicates are an invariant or the next number of turns. Reasons
-//! are told apart as in D. Beyer, S. Löwe, P. Wendler, *Sliced Path Prefixes: An Effective Method to Enable Refinement Selection*, FORTE 2015: the
-//! first condition that contradicts those before it ends a prefix, and is then left out; so the next one is found, and so on to the end of the path.
+//! A path through a loop often contradicts itself more than once: it leaves the loop too early,
+//! *and* the assertion behind the loop holds there. An unsatisfiable core knows one of these
+//! reasons, and which one decides whether the predicates are an invariant or the next number of
+//! turns. Reasons are told apart as in D. Beyer, S. Löwe, P. Wendler, *Sliced Path Prefixes: An
+//! Effective Method to Enable Refinement Selection*, FORTE 2015: the first condition that
+//! contradicts those before it ends a prefix, and is then left out; so the next one is found, and
+//! so on to the end of the path.
 
 use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Term, Terms, minimise_core};
 
 /// What the solver may spend on a question.
 const FEW: u64 = 2_000;
 
-/// A part of the path that contradicts itself: the steps whose conditions count. The last one contradicts the others.
+/// A part of the path that contradicts itself: the steps whose conditions count. The last one
+/// contradicts the others.
 pub(super) type Prefix = Vec<usize>;
 
 /// The conditions of a path.
@@ -22,10 +26,11 @@ pub(super) struct OfSteps<'c> {
 }
 
 impl OfSteps<'_> {
-    /// Contradicting prefixes of a path that cannot be run, the shortest first; at least one. A condition that the solver does not soon
-    /// decide is left out.
+    /// Contradicting prefixes of a path that cannot be run, the shortest first; at least one. A
+    /// condition that the solver does not soon decide is left out.
     ///
-    /// **Cost:** one question for each condition that does not hold in the model of those before it.
+    /// **Cost:** one question for each condition that does not hold in the model of those before
+    /// it.
     pub fn prefixes(
         &self,
         terms: &mut Terms,
@@ -72,7 +77,8 @@ impl OfSteps<'_> {
         Ok(found)
     }
 
-    /// The steps of a prefix that contradict each other, none of which could be left out. Early ones are left out first.
+    /// The steps of a prefix that contradict each other, none of which could be left out. Early
+    /// ones are left out first.
     pub fn core(
         &self,
         terms: &mut Terms,

@@ -1,7 +1,8 @@
 //! The abstract program of a cycle as a pushdown system, and the search for a failing run of it.
 //!
-//! Calls are inlined, so all rules are swap rules, one a block; their weights are the relations of the blocks. post\* runs in the worklist with its log
-//! on: the log says in which order truth values were found, and so a shortest run is read off it backwards.
+//! Calls are inlined, so all rules are swap rules, one a block; their weights are the relations of
+//! the blocks. post\* runs in the worklist with its log on: the log says in which order truth
+//! values were found, and so a shortest run is read off it backwards.
 
 use std::time::Instant;
 

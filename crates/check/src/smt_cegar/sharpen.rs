@@ -1,9 +1,11 @@
 //! Steps of an abstract run that no predicates but a coarse relation allows.
 //!
-//! The relation of a block is left open where too many truth values would have to be enumerated (`abstraction`). Then a run may stay possible although all
-//! its interpolants are tracked. Such a run has a step that the truth values at its two ends forbid: it is found by one question a block, and taken
-//! out of the relation, together with all steps that are forbidden for the same reason, the core. The idea is that of S. Das and D. Dill,
-//! *Successive Approximation of Abstract Transition Relations*, LICS 2001: exact only where counterexamples ask for it.
+//! The relation of a block is left open where too many truth values would have to be enumerated
+//! (`abstraction`). Then a run may stay possible although all its interpolants are tracked. Such a
+//! run has a step that the truth values at its two ends forbid: it is found by one question a
+//! block, and taken out of the relation, together with all steps that are forbidden for the same
+//! reason, the core. The idea is that of S. Das and D. Dill, *Successive Approximation of Abstract
+//! Transition Relations*, LICS 2001: exact only where counterexamples ask for it.
 
 use wherefore_domains::bdd::{BddRelations, Predicate};
 use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Solver, Term, Terms, minimise_core};
@@ -20,7 +22,8 @@ struct Literal {
 }
 
 impl Refinement<'_> {
-    /// Takes steps that cannot be made out of the relations, all that one abstract run along a path makes; whether there is one.
+    /// Takes steps that cannot be made out of the relations, all that one abstract run along a path
+    /// makes; whether there is one.
     pub(super) fn sharpen(&mut self, program: &Abstract, path: &[usize]) -> Result<bool, Reason> {
         let graph = Graph::new(program, self.blocks.places.len(), self.blocks.start);
         let Some(stores) = graph.stores_along(path) else { return Ok(false) };

@@ -1,11 +1,14 @@
 //! Slices of abstract counterexamples.
 //!
-//! Most of a long path has nothing to do with the error at its end. \[PathSlice\] Theorem 1: every state that can run the path can run its slice. So if the
-//! slice cannot be run, neither can the path, and the formulas of the slice rule it out: they speak of live variables only, which what was left
-//! out does not write. The whole path is examined only if the slice can be run, or has nothing new to say.
+//! Most of a long path has nothing to do with the error at its end. \[PathSlice\] Theorem 1: every
+//! state that can run the path can run its slice. So if the slice cannot be run, neither can the
+//! path, and the formulas of the slice rule it out: they speak of live variables only, which what
+//! was left out does not write. The whole path is examined only if the slice can be run, or has
+//! nothing new to say.
 //!
-//! **Conditions.** Of what is in a slice, only assumptions are conditions. An assignment that is there for one value may have
-//! others that are not live, and these may be wrong: nothing may depend on whether they can be computed.
+//! **Conditions.** Of what is in a slice, only assumptions are conditions. An assignment that is
+//! there for one value may have others that are not live, and these may be wrong: nothing may
+//! depend on whether they can be computed.
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{EdgeRef, PathSlicer, Program};
@@ -16,7 +19,8 @@ use super::blocks::{Block, Conditions};
 use super::choice::is_new;
 use super::path::{Feasibility, Path};
 
-/// Slices of the paths of one program. What is known of the program, and of parts of blocks, is kept from cycle to cycle.
+/// Slices of the paths of one program. What is known of the program, and of parts of blocks, is
+/// kept from cycle to cycle.
 pub(super) struct Slices<'a> {
     slicer: PathSlicer<'a>,
     /// Parts of blocks, by the positions of their edges in the block.

@@ -1,7 +1,8 @@
 //! A program with its calls inlined, as one graph.
 //!
-//! Each call has a frame of its own with its own variables. A recursive call is inlined up to a depth; what lies deeper is a
-//! *cut*: a place with nothing after it, that whoever proves something must show to be out of reach.
+//! Each call has a frame of its own with its own variables. A recursive call is inlined up to a
+//! depth; what lies deeper is a *cut*: a place with nothing after it, that a proof must show to be
+//! unreachable.
 
 use std::collections::BTreeMap;
 
@@ -93,7 +94,7 @@ impl<'a> Flat<'a> {
         flat
     }
 
-    /// A frame that stands for all calls of a procedure: nobody called it, and it does not return.
+    /// A frame that stands for all calls of a procedure: it has no caller, and does not return.
     pub fn template(&mut self, procedure: ProcedureId) -> u32 {
         self.frame(procedure, None)
     }
@@ -104,7 +105,8 @@ impl<'a> Flat<'a> {
         self.out[from as usize].iter().copied().find(|id| self.edges[*id as usize].edge == edge)
     }
 
-    /// Inlines all calls, recursive ones so many times; `None` if there are more than `most` places.
+    /// Inlines all calls, recursive ones so many times; `None` if there are more than `most`
+    /// places.
     pub fn inlined(program: &'a Program, targets: &[ErrorSite], depth: usize, most: usize) -> Option<Self> {
         let mut flat = Self::new(program, targets);
         let mut next = 0;

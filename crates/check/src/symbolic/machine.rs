@@ -1,7 +1,8 @@
 //! What steps do to stores of terms: the meaning of `wherefore-program`, symbolically.
 //!
-//! Truth values are terms of sort Bool; arrays and memory are SMT arrays. An index outside an array blocks the run,
-//! as in the interpreter: every evaluation gives a condition under which it is possible.
+//! Truth values are terms of sort Bool; arrays and memory are SMT arrays. An index outside an array
+//! blocks the run, as in the interpreter: every evaluation gives a condition under which it is
+//! possible.
 
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Call, Expr, ExprKind, Operation, ProcedureId, Program, Scalar, Target,
@@ -15,8 +16,8 @@ use super::store::Store;
 /// The width of the index of an array that is a variable.
 const INDEX: u32 = 32;
 
-/// Evaluates expressions and steps. New values have names that start with a given prefix, so that the same step at the same
-/// place of an unrolling has the same terms.
+/// Evaluates expressions and steps. New values have names that start with a given prefix, so that
+/// the same step at the same place of an unrolling has the same terms.
 pub(crate) struct Machine<'a> {
     pub flat: Flat<'a>,
     pub terms: Terms,
@@ -163,8 +164,8 @@ impl<'a> Machine<'a> {
         (after, valid)
     }
 
-    /// A call out of a frame, apart from a run: the store after its assignment, that with which the callee starts in a frame of its
-    /// procedure, and the condition under which it can be made.
+    /// A call out of a frame, apart from a run: the store after its assignment, that with which the
+    /// callee starts in a frame of its procedure, and the condition under which it can be made.
     ///
     /// The two frames may be one: the arguments are read first.
     pub fn call(&mut self, store: &Store, caller: u32, call: &Call, callee: u32) -> (Store, Store, Term) {
@@ -178,7 +179,8 @@ impl<'a> Machine<'a> {
         (assigned, entered, valid)
     }
 
-    /// The end of a call, apart from a run: the store of the caller with the results, and the condition under which they can be written.
+    /// The end of a call, apart from a run: the store of the caller with the results, and the
+    /// condition under which they can be written.
     pub fn resume(&mut self, store: &Store, caller: u32, call: &Call, values: Vec<Term>) -> (Store, Term) {
         let (mut after, mut valid) = (store.clone(), Terms::TRUE);
         self.take_results(caller, call, values, &mut after, &mut valid);

@@ -1,7 +1,7 @@
 //! The nesting of loops in a procedure: a weak topological order (Bourdoncle, 1993).
 //!
-//! Every cycle passes the head of some component; edges to a head from inside its component are the only ones that go
-//! back in the order. Irreducible loops are no exception.
+//! Every cycle passes the head of some component; edges to a head from inside its component are the
+//! only ones that go back in the order. Irreducible loops are no exception.
 
 use wherefore_program::{LocationId, Procedure};
 
@@ -13,7 +13,8 @@ pub(crate) enum Part {
     Loop(LocationId, Vec<Part>),
 }
 
-/// The order of all locations of a procedure that can be reached from its entry; a call leads on where it returns.
+/// The order of all locations of a procedure that can be reached from its entry; a call leads on
+/// where it returns.
 pub(crate) fn nesting(procedure: &Procedure) -> Vec<Part> {
     let mut out: Vec<Vec<LocationId>> = vec![Vec::new(); procedure.locations.len()];
     for edge in &procedure.edges {
@@ -27,7 +28,8 @@ pub(crate) fn nesting(procedure: &Procedure) -> Vec<Part> {
     order
 }
 
-/// Tarjan's algorithm, applied again inside each component without its head. `DONE` marks places that are in order.
+/// Tarjan's algorithm, applied again inside each component without its head. `DONE` marks places
+/// that are in order.
 struct Search {
     out: Vec<Vec<LocationId>>,
     number: Vec<u32>,

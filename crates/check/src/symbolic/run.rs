@@ -63,7 +63,8 @@ pub(crate) fn trace(flat: &Flat<'_>, terms: &Terms, model: &Model, path: &[u32],
     Trace { start, steps }
 }
 
-/// All variables that exist at a place: globals, then those of the open frames, the innermost first.
+/// All variables that exist at a place: globals, then those of the open frames, the innermost
+/// first.
 fn visible(flat: &Flat<'_>, place: PlaceId, mut visit: impl FnMut(u32, &Variable)) {
     let program = flat.program;
     for (variable, i) in program.globals.iter().zip(0..) {

@@ -1,7 +1,7 @@
 //! A term for each variable of a flat program; copies share what they do not change.
 //!
-//! A program with recursion has many frames, of which few are open at a time. Only those take room: an unrolling keeps a store for each
-//! of its visits.
+//! A program with recursion has many frames, of which few are open at a time. Only those take room:
+//! an unrolling keeps a store for each of its visits.
 
 use std::rc::Rc;
 

@@ -1,7 +1,8 @@
 //! The order in which the locations of a procedure are executed, with the loops in it.
 //!
-//! Strong components, one inside the other: a component is a loop, its head is where it is first entered, and the rest of it is ordered in the same way. The
-//! engine finds the same loops by another algorithm (`symbolic/nesting.rs`).
+//! Strong components, one inside the other: a component is a loop, its head is where it is first
+//! entered, and the rest of it is ordered in the same way. The engine finds the same loops by
+//! another algorithm (`symbolic/nesting.rs`).
 
 use wherefore_program::{LocationId, Procedure};
 
@@ -30,7 +31,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// The parts of what can be reached from some locations through those that are left. All of it is taken away.
+    /// The parts of what can be reached from some locations through those that are left. All of it
+    /// is taken away.
     fn parts(&self, left: &mut [bool], roots: &[usize]) -> Vec<Part> {
         let (found, finished) = self.search(left, roots);
         let mut number = vec![usize::MAX; left.len()];
@@ -69,7 +71,8 @@ impl Graph {
         parts
     }
 
-    /// A search in depth: locations in the order in which they are found, and in which they are finished.
+    /// A search in depth: locations in the order in which they are found, and in which they are
+    /// finished.
     fn search(&self, left: &mut [bool], roots: &[usize]) -> (Vec<usize>, Vec<usize>) {
         let (mut found, mut finished) = (Vec::new(), Vec::new());
         for root in roots {

@@ -1,7 +1,8 @@
 //! All runs of a program up to a bound, as conditions under which they end badly.
 //!
-//! A procedure is executed with terms for values. What comes to a location from several sides is merged by conditions; each way into it has a condition of its
-//! own, and no two of them hold together, so the merge loses no run.
+//! A procedure is executed with terms for values. What comes to a location from several sides is
+//! merged by conditions; each way into it has a condition of its own, and no two of them hold
+//! together, so the merge loses no run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -177,7 +178,8 @@ impl<'m, 'a> Unrolling<'m, 'a> {
             if again == Terms::FALSE {
                 return Ok(());
             }
-            // A turn that happens whenever the last one did has been decided before: only others count.
+            // A turn that happens whenever the last one did has been decided before: only others
+            // count.
             if again != last {
                 open += 1;
             }
@@ -196,7 +198,8 @@ impl<'m, 'a> Unrolling<'m, 'a> {
         ways.iter().fold(Terms::FALSE, |some, (condition, _)| self.either(some, *condition))
     }
 
-    /// One of two conditions: what they share, and one of the rests. So two branches join to what was before them.
+    /// One of two conditions: what they share, and one of the rests. So two branches join to what
+    /// was before them.
     fn either(&mut self, a: Term, b: Term) -> Term {
         let terms = &mut *self.meaning.terms;
         let parts = |terms: &Terms, term: Term| match terms.kind(term) {
@@ -359,7 +362,8 @@ impl<'m, 'a> Unrolling<'m, 'a> {
         Ok((goes_on != Terms::FALSE).then_some((goes_on, caller)))
     }
 
-    /// Whether a call would be one open call too many; calls that happen whenever the one around them did are not counted.
+    /// Whether a call would be one open call too many; calls that happen whenever the one around
+    /// them did are not counted.
     fn is_too_deep(&self, callee: ProcedureId, condition: Term) -> bool {
         let open = self.calls.iter().rev().filter(|(procedure, _)| *procedure == callee);
         let (mut counted, mut all, mut inner) = (0, 0, condition);

@@ -1,4 +1,5 @@
-//! C programs of the documents with their verdicts (`tests/cases/c`), and random ones against their compiled selves.
+//! C programs of the documents with their verdicts (`tests/cases/c`), and random ones against their
+//! compiled selves.
 
 #[allow(dead_code)]
 use crate::case_facts_support::yaml;
@@ -23,7 +24,8 @@ fn decide(file: &Path, engine: EngineChoice, seconds: u64) -> Answer {
     portfolio(&task, &engines, Extent::FirstFailure, &Session::default(), &budget)
 }
 
-/// Programs whose verdict is not found in time. They get less of it, and must not be answered wrongly.
+/// Programs whose verdict is not found in time. They get less of it, and must not be answered
+/// wrongly.
 const UNDECIDED: &[&str] = &["ex6.8-quicksort/main.c"];
 
 #[test]

@@ -1,4 +1,5 @@
-//! Error projections of C programs: those of the documents (`tests/cases/c`), and random ones against an exhaustive search.
+//! Error projections of C programs: those of the documents (`tests/cases/c`), and random ones
+//! against an exhaustive search.
 
 #[allow(dead_code)]
 use crate::case_facts_support::yaml;
@@ -130,7 +131,8 @@ fn program() -> impl Strategy<Value = String> {
     })
 }
 
-/// All locations on failing runs, by running the program on all inputs: of an input only the two lowest bits matter.
+/// All locations on failing runs, by running the program on all inputs: of an input only the two
+/// lowest bits matter.
 fn failing(program: &Program, targets: &[ErrorSite]) -> BTreeSet<Node> {
     let interpreter = Interpreter::new(program);
     let is_target = |state: &State| targets.iter().any(|site| state.node() == Some(site.node));
@@ -242,7 +244,8 @@ int main(void) {
 }
 ";
 
-/// The failure lies deeper than what is inlined: all that may follow is inside. The path to it is not lost, and what cannot follow is outside.
+/// The failure lies deeper than what is inlined: all that may follow is inside. The path to it is
+/// not lost, and what cannot follow is outside.
 #[test]
 fn what_lies_beyond_a_cut_is_inside() {
     let (program, targets) = read(DEEP);
@@ -284,7 +287,8 @@ int main(void) {
     assert_eq!(lines(&program, &found.inside), BTreeSet::from([7, 8, 9, 10]));
 }
 
-/// Conditions from predicates, which the first counterexample needs, and from the guards on the way.
+/// Conditions from predicates, which the first counterexample needs, and from the guards on the
+/// way.
 #[test]
 fn conditions_are_those_under_which_the_program_fails() {
     let text = "extern int __VERIFIER_nondet_int(void);
@@ -316,7 +320,8 @@ int main(void) {
     assert_eq!(at(12), [""]);
 }
 
-/// A failing run ends at its target: what follows there, inside a procedure whose entry is the target, is on no failing run.
+/// A failing run ends at its target: what follows there, inside a procedure whose entry is the
+/// target, is on no failing run.
 #[test]
 fn a_run_through_locations_ends_at_its_target() {
     let text = "extern int __VERIFIER_nondet_int(void);

@@ -1,4 +1,5 @@
-//! What refinement of C must find by itself: invariants of loops that cannot be unrolled, and what of a path does not matter.
+//! What refinement of C must find by itself: invariants of loops that cannot be unrolled, and what
+//! of a path does not matter.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,7 +21,8 @@ fn refine(name: &str, source: &str) -> (Program, Answer) {
     (translation.program, answer)
 }
 
-/// The body of `main` is proved safe in a few cycles: the lines of invariants that say more than "not reached".
+/// The body of `main` is proved safe in a few cycles: the lines of invariants that say more than
+/// "not reached".
 fn is_safe(name: &str, body: &str) -> BTreeSet<u32> {
     let head = "extern void reach_error(void);\nextern unsigned outside(void);\n";
     let check = "unsigned long long found;\n\
@@ -34,7 +36,8 @@ fn is_safe(name: &str, body: &str) -> BTreeSet<u32> {
     reached.filter_map(|(node, _)| program.line(*node)).collect()
 }
 
-/// Each counterexample leaves the loop too early, and satisfies the check: the latter is the better reason.
+/// Each counterexample leaves the loop too early, and satisfies the check: the latter is the better
+/// reason.
 #[test]
 fn a_check_behind_a_loop_counts_more_than_its_turns() {
     is_safe("steps-of-six", "unsigned x = 12; while (x < 100000000) x += 6; check(x % 2 == 0);");
@@ -86,7 +89,8 @@ fn what_does_not_matter_is_not_asked() {
     );
 }
 
-/// Behind the last check nothing fails. It is left out of the search, and is part of the proof again.
+/// Behind the last check nothing fails. It is left out of the search, and is part of the proof
+/// again.
 #[test]
 fn a_proof_is_about_all_of_the_program() {
     let body =

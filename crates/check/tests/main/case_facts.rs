@@ -1,8 +1,10 @@
-//! Facts about programs over finite data, worked out by hand or by enumeration, independently of the engine.
+//! Facts about programs over finite data, worked out by hand or by enumeration, independently of
+//! the engine.
 //!
-//! A case is a folder with programs (`*.bp`, `*.rem`) and the facts that are expected of them (`expect.yaml`). Behind
-//! every error projection is the obligation to show a failing run through each location inside, and through no other.
-//! Set `WHEREFORE_CASES` to a folder of cases to run those too (`--include-ignored`).
+//! A case is a folder with programs (`*.bp`, `*.rem`) and the facts that are expected of them
+//! (`expect.yaml`). Behind every error projection is the obligation to show a failing run through
+//! each location inside, and through no other. Set `WHEREFORE_CASES` to a folder of cases to run
+//! those too (`--include-ignored`).
 
 use std::collections::BTreeMap;
 use std::path::Path;

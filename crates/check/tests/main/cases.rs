@@ -1,4 +1,5 @@
-//! Programs with known answers: exact checking against what is expected, and against explicit-state search.
+//! Programs with known answers: exact checking against what is expected, and against explicit-state
+//! search.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,8 @@ fn options() -> CheckOptions {
     CheckOptions { limits, ..CheckOptions::default() }
 }
 
-/// Every program of a folder that explicit-state search can finish: same verdict, same lines, same length of run.
+/// Every program of a folder that explicit-state search can finish: same verdict, same lines, same
+/// length of run.
 fn compare(folder: &Path) -> usize {
     let mut found = Vec::new();
     programs(folder, &mut found);

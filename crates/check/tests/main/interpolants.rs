@@ -1,6 +1,8 @@
-//! Interpolants of formulas and of DAGs, against facts found by enumeration (`tests/cases/interpolants`).
+//! Interpolants of formulas and of DAGs, against facts found by enumeration
+//! (`tests/cases/interpolants`).
 //!
-//! Formulas are made here by trying all stores, so nothing but the comparison of diagrams is shared with what is tested.
+//! Formulas are made here by trying all stores, so nothing but the comparison of diagrams is shared
+//! with what is tested.
 
 use crate::case_facts_support::expression;
 #[allow(dead_code)]
@@ -383,7 +385,8 @@ fn assert_tracks(dag: &Dag<'_>, heuristic: &str, what: &str) {
     for node in (0..dag.len() as u32).map(NodeId) {
         let here = formula(node);
         assert!(d.entails(&strongest[node.0 as usize], &here), "{what}: I ⊨ K at {node:?}");
-        // With procedures the weakest interpolants before a call depend on how the callee is described.
+        // With procedures the weakest interpolants before a call depend on how the callee is
+        // described.
         let modular = dag.links(node).iter().any(|link| matches!(link, Link::Return { .. }));
         assert!(
             modular || d.entails(&here, &weakest[node.0 as usize]) || dag_is_modular(dag),

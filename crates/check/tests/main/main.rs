@@ -1,4 +1,5 @@
-//! Claims about the engines as a whole. One binary: what they have in common is compiled and linked once.
+//! Claims about the engines as a whole. One binary: what they have in common is compiled and linked
+//! once.
 
 mod c_cases;
 mod c_projection;

@@ -22,7 +22,8 @@ fn refinement_with_diagrams_refuses_memory_too() {
     assert!(matches!(error, Some(CheckError::Memory { .. })), "{error:?}");
 }
 
-/// A caller of the library gets what the command prints: a proof that something speaks against is none.
+/// A caller of the library gets what the command prints: a proof that something speaks against is
+/// none.
 #[test]
 fn the_library_doubts_what_the_command_doubts() {
     let text = "extern void reach_error(void); int x; int main(void) { if ((unsigned long)&x == 5) reach_error(); return 0; }";

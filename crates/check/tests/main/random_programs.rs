@@ -174,11 +174,13 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: wherefore_testing::cases(150), max_shrink_iters: 2_000, ..ProptestConfig::default() })]
 
-    /// Bounded checking and refinement by satisfiability know less, but nothing else; and every failing run replays.
+    /// Bounded checking and refinement by satisfiability know less, but nothing else; and every
+    /// failing run replays.
     #[test]
     fn engines_for_large_data_agree_with_exact_checking(text in program()) {
         let program = parse(&text);
-        // Choices in a procedure's invariant are made to its advantage: the engines for C do not know such invariants.
+        // Choices in a procedure's invariant are made to its advantage: the engines for C do not
+        // know such invariants.
         let targets = program.targets(&TargetChoice::Default).unwrap();
         let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap().verdict();
         let budget = wherefore_check::Budget::time(Duration::from_secs(2));
@@ -217,7 +219,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: wherefore_testing::cases(150), max_shrink_iters: 2_000, ..ProptestConfig::default() })]
 
-    /// Projections by refinement enclose the exact one, also where recursion is deeper than what is inlined.
+    /// Projections by refinement enclose the exact one, also where recursion is deeper than what is
+    /// inlined.
     #[test]
     fn projections_for_large_data_enclose_the_exact_one(text in program()) {
         let program = parse(&text);
@@ -244,7 +247,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: wherefore_testing::cases(15), max_shrink_iters: 200, ..ProptestConfig::default() })]
 
-    /// A failing run through a location is found by instrumentation if the exact projection has it, and is a run of the program.
+    /// A failing run through a location is found by instrumentation if the exact projection has it,
+    /// and is a run of the program.
     #[test]
     fn runs_through_locations_agree_with_the_exact_projection(text in program()) {
         let program = parse(&text);

@@ -1,4 +1,5 @@
-//! Recursive C programs: refinement with summaries of procedures, where no depth of inlining is enough.
+//! Recursive C programs: refinement with summaries of procedures, where no depth of inlining is
+//! enough.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -135,7 +136,8 @@ fn procedures_that_do_not_recurse_can_be_summarised_too() {
     }
 }
 
-/// \[Lal09\] Fig. 1.6: a lock that is looked up before a recursive call is still the right one after it. The relations of the text are found.
+/// \[Lal09\] Fig. 1.6: a lock that is looked up before a recursive call is still the right one
+/// after it. The relations of the text are found.
 #[test]
 fn what_a_caller_knows_survives_a_recursive_call() {
     let cases = [

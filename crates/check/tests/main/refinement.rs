@@ -1,4 +1,5 @@
-//! Abstraction refinement: given predicates, counts of the document, and work only where it is needed.
+//! Abstraction refinement: given predicates, counts of the document, and work only where it is
+//! needed.
 
 #[allow(dead_code)]
 use crate::case_facts_support::yaml;
@@ -153,7 +154,8 @@ fn cycles_and_predicates_are_within_the_documents() {
     }
 }
 
-/// With weakest interpolants the cycles do not depend on the width; they are what the loop invariant needs.
+/// With weakest interpolants the cycles do not depend on the width; they are what the loop
+/// invariant needs.
 #[test]
 fn the_loop_invariant_is_found_at_any_width() {
     for bits in [3, 5, 8] {
@@ -168,7 +170,8 @@ fn the_loop_invariant_is_found_at_any_width() {
     }
 }
 
-/// \[AEP\] §7.1: refinement tracks nothing at locations outside the error projection of the first abstraction.
+/// \[AEP\] §7.1: refinement tracks nothing at locations outside the error projection of the first
+/// abstraction.
 #[test]
 fn nothing_is_tracked_outside_the_projection() {
     for example in ["getunit-b1.bp", "getunit-b2.bp", "getunit-b3.bp"] {

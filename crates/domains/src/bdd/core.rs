@@ -1,7 +1,8 @@
 //! Predicates and the manager of their diagrams: the only file that talks to the diagram library.
 //!
-//! Every operation goes through [`Core::attempt`]: it collects garbage when there are three times as many nodes as were live, collects and
-//! tries once more when there is no room, and records failure instead of returning it.
+//! Every operation goes through [`Core::attempt`]: it collects garbage when there are three times
+//! as many nodes as were live, collects and tries once more when there is no room, and records
+//! failure instead of returning it.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -16,10 +17,11 @@ use oxidd::{
     ManagerRef, Node, Subst,
 };
 
-/// A predicate over the variables of one [`BddRelations`](super::BddRelations), as a decision diagram.
+/// A predicate over the variables of one [`BddRelations`](super::BddRelations), as a decision
+/// diagram.
 ///
-/// Over current and next values it is a relation: a weight. Equality is semantic and takes constant time;
-/// predicates of different domains must not be mixed.
+/// Over current and next values it is a relation: a weight. Equality is semantic and takes constant
+/// time; predicates of different domains must not be mixed.
 ///
 /// ```
 /// use wherefore_domains::bdd::BddRelations;
@@ -158,7 +160,8 @@ impl Core {
 
     /// About how many bytes nodes, tables and cache take.
     pub(super) fn bytes(&self) -> usize {
-        // A node takes 16 bytes and, at a load of three quarters, two slots of 4 bytes in its table.
+        // A node takes 16 bytes and, at a load of three quarters, two slots of 4 bytes in its
+        // table.
         let nodes = self.manager.with_manager_shared(|m| m.approx_num_inner_nodes());
         24 * nodes + 20 * self.cache_entries
     }
@@ -244,9 +247,11 @@ impl Core {
         variables.iter().rev().fold(self.top.clone(), add)
     }
 
-    /// The simultaneous renaming of each first variable to the second, for use with many predicates.
+    /// The simultaneous renaming of each first variable to the second, for use with many
+    /// predicates.
     pub(super) fn renaming(&self, pairs: &[(u32, u32)]) -> Renaming {
-        // Levels that are not mentioned cost a table look-up at each use: mention all, as long as there is room.
+        // Levels that are not mentioned cost a table look-up at each use: mention all, as long as
+        // there is room.
         let last = pairs.iter().map(|(from, _)| *from).max().map_or(0, |last| last + 1);
         self.mentioned.set(self.mentioned.get() + last as usize);
         if self.mentioned.get() > MENTIONED {
@@ -278,7 +283,8 @@ impl Core {
 /// How many levels all renamings together may mention without need (16 bytes each).
 const MENTIONED: usize = 1 << 21;
 
-/// A renaming of variables. The library's cache knows it by a number of its own, so it is made once and kept.
+/// A renaming of variables. The library's cache knows it by a number of its own, so it is made once
+/// and kept.
 pub(super) struct Renaming {
     substitution: Subst<BDDFunction>,
     is_identity: bool,

@@ -1,20 +1,23 @@
 //! Transitions that change few variables, and how to compose with them cheaply.
 //!
-//! A statement changes a few variables `V`; the others keep their values. As a relation it is `p ∧ identity on the others`, and
-//! composing with it renames and quantifies every variable. But composition with a *known* transition needs to touch
-//! only the changed variables: with `w(x, x′)` before it and `p(x, x′_V)`,
+//! A statement changes a few variables `V`; the others keep their values. As a relation it is `p ∧
+//! identity on the others`, and composing with it renames and quantifies every variable. But
+//! composition with a *known* transition needs to touch only the changed variables: with `w(x, x′)`
+//! before it and `p(x, x′_V)`,
 //!
 //! `(w ⊗ transition)(x, x′) = ∃ t_V: w(x, x′[V := t_V]) ∧ p(x′[V := t_V], x′_V)`,
 //!
-//! and likewise for a weight after it. The part of the diagram of `w` below the changed variables is shared as it is. Nor do most
-//! changed variables need the temporary `t`:
+//! and likewise for a weight after it. The part of the diagram of `w` below the changed variables
+//! is shared as it is. Nor do most changed variables need the temporary `t`:
 //!
-//! - one that `p` writes and does not read: its old value is quantified in `w`, and its new one takes the place;
+//! - one that `p` writes and does not read: its old value is quantified in `w`, and its new one
+//!   takes the place;
 //! - one that `p` reads, or not, and leaves open: it is quantified in the conjunction;
 //! - only one that is read *and* written has two values at a time.
 //!
-//! The domain remembers the weights it has built this way ([`BddRelations::transition`](super::BddRelations::transition)) and composes with
-//! them like this; all others by the full relational product. The results are the same.
+//! The domain remembers the weights it has built this way
+//! ([`BddRelations::transition`](super::BddRelations::transition)) and composes with them like
+//! this; all others by the full relational product. The results are the same.
 
 use std::rc::Rc;
 
@@ -42,7 +45,8 @@ impl Changed {
     }
 }
 
-/// What to rename in a transition that comes second: current_V → temporary_V, other currents → next.
+/// What to rename in a transition that comes second: current_V → temporary_V, other currents →
+/// next.
 pub(super) fn as_second(variables: &[Levels], is_changed: impl Fn(usize) -> bool) -> Vec<(u32, u32)> {
     let target = |(i, l): (usize, &Levels)| (l.current, if is_changed(i) { l.temporary } else { l.next });
     variables.iter().enumerate().map(target).collect()
@@ -99,7 +103,8 @@ impl Frame {
         variables.iter().enumerate().map(what).collect()
     }
 
-    /// The transition `p`, which uses the variables in this way; `both` is about those read and written.
+    /// The transition `p`, which uses the variables in this way; `both` is about those read and
+    /// written.
     pub(super) fn new(
         core: &Core,
         variables: &[Levels],

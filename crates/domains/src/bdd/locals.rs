@@ -1,8 +1,8 @@
 //! The merge function of Boolean programs, on decision diagrams.
 //!
-//! \[Lal09\] §3.5.1; see [`crate::Locals`] for the same function on explicit relations, and for how it diverges from the print.
-//! *project* is one quantification and one conjunction; its adjoint is one relational product. A call changes the globals
-//! only, so `merge` composes on them alone.
+//! \[Lal09\] §3.5.1; see [`crate::Locals`] for the same function on explicit relations, and for how
+//! it diverges from the print. *project* is one quantification and one conjunction; its adjoint is
+//! one relational product. A call changes the globals only, so `merge` composes on them alone.
 
 use std::fmt;
 use std::rc::Rc;
@@ -45,7 +45,8 @@ impl LocalVariables {
         Self::keeping(domain, locals, locals)
     }
 
-    /// The same, where the caller goes on with the `kept` ones only: the others have any value after the call.
+    /// The same, where the caller goes on with the `kept` ones only: the others have any value
+    /// after the call.
     ///
     /// For callers to whom the others do not matter any more. All of `kept` must be `locals`.
     pub fn keeping(domain: &BddRelations, locals: &[usize], kept: &[usize]) -> Self {
@@ -118,7 +119,8 @@ impl ProjectLocals {
         }
     }
 
-    /// The adjoint of [`project`](Self::project): `project(z)` meets `c` exactly when `z` meets the result.
+    /// The adjoint of [`project`](Self::project): `project(z)` meets `c` exactly when `z` meets the
+    /// result.
     pub fn pull_project(&self, domain: &BddRelations, c: &Predicate) -> Predicate {
         let locals = &*self.locals.inner;
         let core = domain.core();

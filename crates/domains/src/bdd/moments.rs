@@ -1,8 +1,9 @@
-//! The four values of each variable, one by one: for whoever relates more than two stores.
+//! The four values of each variable, one by one: for relations between more than two stores.
 //!
-//! A weight relates current to next values. Abstraction and interpolation (\[Kie05\] chapters 4 and 5) also speak of the store at the
-//! entry of a procedure and of the store handed to a callee. Here a variable can be named, quantified and renamed at
-//! each [`Moment`]; a [`companion`](BddRelations::companion) has variables of its own in the same diagrams.
+//! A weight relates current to next values. Abstraction and interpolation (\[Kie05\] chapters 4 and
+//! 5) also speak of the store at the entry of a procedure and of the store handed to a callee. Here
+//! a variable can be named, quantified and renamed at each [`Moment`]; a
+//! [`companion`](BddRelations::companion) has variables of its own in the same diagrams.
 
 use std::collections::BTreeSet;
 
@@ -100,7 +101,8 @@ impl BddRelations {
         self.core().rename(a, &substitution.0)
     }
 
-    /// One of the assignments of `a`, as a predicate that fixes all variables at these moments; `None` if there is none.
+    /// One of the assignments of `a`, as a predicate that fixes all variables at these moments;
+    /// `None` if there is none.
     pub fn one_of(&self, a: &Predicate, moments: &[Moment]) -> Option<Predicate> {
         let values = a.0.pick_cube(|_, _, _| false)?;
         let levels = self.inner().variables.iter().flat_map(|l| moments.iter().map(|moment| l.at(*moment)));
@@ -116,7 +118,8 @@ impl BddRelations {
         }))
     }
 
-    /// A conjunction of values of variables that meets `a` and implies `whole`, with as few of them as a walk finds.
+    /// A conjunction of values of variables that meets `a` and implies `whole`, with as few of them
+    /// as a walk finds.
     ///
     /// **Requires:** `a` implies `whole`, and some assignment satisfies it.
     pub fn large_cube(&self, a: &Predicate, whole: &Predicate) -> Predicate {
@@ -148,8 +151,9 @@ impl BddRelations {
         all(&kept)
     }
 
-    /// The diagram of `a`, a predicate over current values, from the bottom up: `ends` are false and true, `choose` gets a variable and what becomes
-    /// of its two sides (true first). What is shared in the diagram is visited once.
+    /// The diagram of `a`, a predicate over current values, from the bottom up: `ends` are false
+    /// and true, `choose` gets a variable and what becomes of its two sides (true first). What is
+    /// shared in the diagram is visited once.
     pub fn fold<T: Clone>(
         &self,
         a: &Predicate,

@@ -84,21 +84,25 @@ pub(super) struct Inner {
 impl BddRelations {
     /// The relations on `variables` Boolean variables, with room for `node_capacity` nodes.
     ///
-    /// Room is reserved, but taken only when it is used: a capacity of `1 << 26` is right for most machines (2 GB when full).
+    /// Room is reserved, but taken only when it is used: a capacity of `1 << 26` is right for most
+    /// machines (2 GB when full).
     pub fn new(variables: usize, node_capacity: usize) -> Self {
         Self::with_cache(variables, node_capacity, (node_capacity / 8).clamp(1 << 10, 1 << 20))
     }
 
-    /// As [`new`](Self::new), with a cache of `cache_entries` results of operations (20 bytes each, taken at once).
+    /// As [`new`](Self::new), with a cache of `cache_entries` results of operations (20 bytes each,
+    /// taken at once).
     pub fn with_cache(variables: usize, node_capacity: usize, cache_entries: usize) -> Self {
         let core = Rc::new(Core::new(node_capacity, cache_entries));
         let fresh = blocks(core.add_variables(LEVELS * variables), variables);
         Self::on(core, fresh)
     }
 
-    /// As [`new`](Self::new), with room in the variable order for [tensor products](super::TensorProduct) of so many factors.
+    /// As [`new`](Self::new), with room in the variable order for [tensor
+    /// products](super::TensorProduct) of so many factors.
     ///
-    /// Without it tensors are computed all the same, but their factors lie apart in the order, and diagrams are larger.
+    /// Without it tensors are computed all the same, but their factors lie apart in the order, and
+    /// diagrams are larger.
     pub fn with_factors(variables: usize, node_capacity: usize, factors: usize) -> Self {
         let cache_entries = (node_capacity / 8).clamp(1 << 10, 1 << 20);
         let core = Rc::new(Core::new(node_capacity, cache_entries));
@@ -108,7 +112,8 @@ impl BddRelations {
         Self::on(core.clone(), factor(0).collect())
     }
 
-    /// As [`with_cache`](Self::with_cache), with room above all variables for a [companion](Self::companion).
+    /// As [`with_cache`](Self::with_cache), with room above all variables for a
+    /// [companion](Self::companion).
     pub fn with_reserve(
         variables: usize,
         reserve: usize,
@@ -121,10 +126,11 @@ impl BddRelations {
         Self::on(core, fresh)
     }
 
-    /// The relations on `variables` other Boolean variables, in the same diagrams: predicates of both can be combined.
+    /// The relations on `variables` other Boolean variables, in the same diagrams: predicates of
+    /// both can be combined.
     ///
-    /// All companions share their variables, the first ones of the reserve. What the reserve lacks is added at the bottom of
-    /// the order.
+    /// All companions share their variables, the first ones of the reserve. What the reserve lacks
+    /// is added at the bottom of the order.
     pub fn companion(&self, variables: usize) -> Self {
         let core = self.inner.core.clone();
         let mut reserved = core.reserved.borrow_mut();
@@ -135,7 +141,8 @@ impl BddRelations {
         Self::on(core, first)
     }
 
-    /// The variables of this domain, and as many others: the first spare ones, or new ones at the bottom of the order.
+    /// The variables of this domain, and as many others: the first spare ones, or new ones at the
+    /// bottom of the order.
     pub(super) fn doubled(&self) -> Self {
         let n = self.variable_count();
         let core = self.inner.core.clone();
@@ -182,7 +189,8 @@ impl BddRelations {
         self.inner.variables.len()
     }
 
-    /// How many nodes all diagrams have together; those no longer in use count until they are collected.
+    /// How many nodes all diagrams have together; those no longer in use count until they are
+    /// collected.
     pub fn node_count(&self) -> usize {
         self.core().nodes()
     }

@@ -70,18 +70,19 @@ impl BddRelations {
 
 /// # Weights
 impl BddRelations {
-    /// "These variables keep their values": a predicate, not a weight, as it says nothing of the others.
+    /// "These variables keep their values": a predicate, not a weight, as it says nothing of the
+    /// others.
     pub fn identity_on(&self, variables: impl IntoIterator<Item = usize>) -> Predicate {
         let levels: Vec<Levels> = variables.into_iter().map(|i| self.inner().variables[i]).collect();
         identity(self.core(), &levels)
     }
 
-    /// The step that changes the given variables so that `p` holds, a predicate over current values and over the next values
-    /// of the changed variables; others keep their values.
+    /// The step that changes the given variables so that `p` holds, a predicate over current values
+    /// and over the next values of the changed variables; others keep their values.
     ///
-    /// The domain remembers the result, for as long as it lives, and composes with it faster than with other weights:
-    /// build the weights of rules with this, or with [`assign`](Self::assign), [`havoc`](Self::havoc) and
-    /// [`assume`](Self::assume), which use it.
+    /// The domain remembers the result, for as long as it lives, and composes with it faster than
+    /// with other weights: build the weights of rules with this, or with [`assign`](Self::assign),
+    /// [`havoc`](Self::havoc) and [`assume`](Self::assume), which use it.
     pub fn transition(&self, changed: &[usize], p: &Predicate) -> Predicate {
         let kept = self.identity_on((0..self.variable_count()).filter(|i| !changed.contains(i)));
         let w = self.and(p, &kept);
@@ -91,9 +92,11 @@ impl BddRelations {
         w
     }
 
-    /// Assigns to each variable the value of the predicate over current values, all at once; others keep their values.
+    /// Assigns to each variable the value of the predicate over current values, all at once; others
+    /// keep their values.
     ///
-    /// Constants, copies and expressions: `assign(&[(0, domain.constant(true)), (1, domain.var(2))])`.
+    /// Constants, copies and expressions: `assign(&[(0, domain.constant(true)), (1,
+    /// domain.var(2))])`.
     pub fn assign(&self, assignments: &[(usize, Predicate)]) -> Predicate {
         let becomes = assignments.iter().fold(self.constant(true), |all, (i, value)| {
             let becomes = self.equiv(&self.next(*i), value);
@@ -108,14 +111,16 @@ impl BddRelations {
         self.transition(variables, &self.constant(true))
     }
 
-    /// The partial identity on the stores that satisfy `condition`, a predicate over current values.
+    /// The partial identity on the stores that satisfy `condition`, a predicate over current
+    /// values.
     ///
     /// The same weight as [`assume`](Self::assume), but not remembered: for sets that come and go.
     pub fn partial_identity(&self, condition: &Predicate) -> Predicate {
         self.and(condition, &self.one())
     }
 
-    /// Goes on only in stores that satisfy `condition`, a predicate over current values: a partial identity.
+    /// Goes on only in stores that satisfy `condition`, a predicate over current values: a partial
+    /// identity.
     pub fn assume(&self, condition: &Predicate) -> Predicate {
         self.transition(&[], condition)
     }

@@ -67,9 +67,11 @@ impl BddRelations {
         })
     }
 
-    /// The stores from which `w` leads somewhere, as a union of cubes: no cube is superfluous, no value in one is.
+    /// The stores from which `w` leads somewhere, as a union of cubes: no cube is superfluous, no
+    /// value in one is.
     ///
-    /// Stops after `limit` cubes. Minato's irredundant sums of products; the number of cubes may be exponential.
+    /// Stops after `limit` cubes. Minato's irredundant sums of products; the number of cubes may be
+    /// exponential.
     pub fn cubes(&self, w: &Predicate, limit: usize) -> Vec<Cube> {
         let set = self.core().exists(w, &self.inner().nexts);
         let mut cubes = Vec::new();
@@ -78,7 +80,8 @@ impl BddRelations {
         cubes
     }
 
-    /// Adds to `cubes` a cover of `lower` that stays within `upper`, each intersected with `cube`; returns its union.
+    /// Adds to `cubes` a cover of `lower` that stays within `upper`, each intersected with `cube`;
+    /// returns its union.
     fn cover(
         &self,
         lower: &Predicate,

@@ -1,9 +1,10 @@
 //! Tensor products of relations on Boolean variables.
 //!
-//! \[Lal09\] §6.5.2, Thm. 6.5.3. The tensor `a ⊙ b` of two relations on `n` variables is a relation on `2n`: the conjunction of
-//! `a` on the first `n` and of `b`, renamed, on the others. It is a weight of an ordinary [`BddRelations`] on the doubled
-//! variables, which shares the manager with the domain of `a` and `b`. *DeTensor* identifies the exit of the first
-//! half with the entry of the second and forgets both: one renaming and one quantification.
+//! \[Lal09\] §6.5.2, Thm. 6.5.3. The tensor `a ⊙ b` of two relations on `n` variables is a relation
+//! on `2n`: the conjunction of `a` on the first `n` and of `b`, renamed, on the others. It is a
+//! weight of an ordinary [`BddRelations`] on the doubled variables, which shares the manager with
+//! the domain of `a` and `b`. *DeTensor* identifies the exit of the first half with the entry of
+//! the second and forgets both: one renaming and one quantification.
 
 use std::fmt;
 
@@ -29,7 +30,8 @@ pub struct TensorProduct {
     product: BddRelations,
     /// First half → second half.
     second: Renaming,
-    /// Entry and exit of the first half, entry and exit of the second → current, temporary, temporary, next.
+    /// Entry and exit of the first half, entry and exit of the second → current, temporary,
+    /// temporary, next.
     sequence: Renaming,
     /// … → current, temporary, next, temporary.
     opposed: Renaming,
@@ -39,7 +41,8 @@ pub struct TensorProduct {
 impl TensorProduct {
     /// The tensor product of `factor` with itself.
     ///
-    /// It takes variables from those that [`BddRelations::with_factors`] has set aside, or else adds some.
+    /// It takes variables from those that [`BddRelations::with_factors`] has set aside, or else
+    /// adds some.
     pub fn new(factor: &BddRelations) -> Self {
         let n = factor.variable_count();
         let first = &factor.inner().variables;
@@ -62,7 +65,8 @@ impl TensorProduct {
         &self.factor
     }
 
-    /// The domain of the tensors: variables `0..n` belong to the first factor, `n..2n` to the second.
+    /// The domain of the tensors: variables `0..n` belong to the first factor, `n..2n` to the
+    /// second.
     pub fn domain(&self) -> &BddRelations {
         &self.product
     }

@@ -1,8 +1,10 @@
-//! Facts about weighted pushdown systems, worked out by hand or by enumeration, independently of the engine.
+//! Facts about weighted pushdown systems, worked out by hand or by enumeration, independently of
+//! the engine.
 //!
-//! A case is a folder with systems (`*.yaml`) and the facts that are expected of them (`expect.yaml`). Every weight is
-//! computed forwards and backwards, by both methods; every chop in all ways that there are; every witness is replayed.
-//! Set `WHEREFORE_CASES` to a folder of cases to run those too (`--include-ignored`).
+//! A case is a folder with systems (`*.yaml`) and the facts that are expected of them
+//! (`expect.yaml`). Every weight is computed forwards and backwards, by both methods; every chop in
+//! all ways that there are; every witness is replayed. Set `WHEREFORE_CASES` to a folder of cases
+//! to run those too (`--include-ignored`).
 
 use std::path::Path;
 

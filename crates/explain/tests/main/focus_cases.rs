@@ -1,6 +1,8 @@
-//! Facts of \[Focus\]: sequences, assumptions, ranks, reduced sets and neighbourhoods of the document's programs.
+//! Facts of \[Focus\]: sequences, assumptions, ranks, reduced sets and neighbourhoods of the
+//! document's programs.
 //!
-//! C programs are those that `wherefore-check` is tested with; cases without a program are in `tests/cases`.
+//! C programs are those that `wherefore-check` is tested with; cases without a program are in
+//! `tests/cases`.
 
 #[allow(dead_code)]
 #[path = "../../../check/tests/main/case_facts_support/yaml.rs"]
@@ -77,7 +79,8 @@ fn assumptions(fact: &YamlOwned) -> BTreeSet<String> {
     yaml::names(fact, "assumptions").into_iter().map(canonical).collect()
 }
 
-/// Fig. 7's sequences begin with `int error=0`, on which nothing depends; in Fig. 4 the document itself leaves such a statement out.
+/// Fig. 7's sequences begin with `int error=0`, on which nothing depends; in Fig. 4 the document
+/// itself leaves such a statement out.
 fn lines_of(case: &str, fact: &YamlOwned) -> Vec<u32> {
     let mut lines = yaml::lines(fact, "lines");
     if case == "fig7-sort5-bug14" && lines.first() == Some(&4) {
@@ -124,7 +127,8 @@ fn sequences_with_their_assumptions_are_those_of_the_document() {
     assert_eq!(count, 11);
 }
 
-/// Figures 1 and 2 as the document writes them: free choices, uninitialised globals, and `error = true` as the failure.
+/// Figures 1 and 2 as the document writes them: free choices, uninitialised globals, and `error =
+/// true` as the failure.
 #[test]
 fn sequences_of_cimple_are_those_of_c() {
     for (file, case) in [("locking.cimple", "fig1-locking"), ("minmax.cimple", "fig2-minmax")] {
@@ -167,7 +171,8 @@ fn a_sequence_of_a_path_that_cannot_be_run_is_infeasible() {
     assert!(assumed.is_none(), "{assumed:?}");
 }
 
-/// A path to an error whose locations have these lines, repeats left out; conditions are not looked at.
+/// A path to an error whose locations have these lines, repeats left out; conditions are not looked
+/// at.
 fn path_along(program: &Program, lines: &[u32]) -> Vec<EdgeRef> {
     let entry = Node { procedure: program.entry, location: program.procedure(program.entry).entry };
     let mut open = vec![(vec![entry], Vec::new(), 0, None)];
@@ -211,7 +216,8 @@ fn ranks_are_those_of_definition_2() {
         for fact in facts(&case, "rank") {
             let number = |of: &YamlOwned, key: &str| yaml::number(of.as_mapping_get(key).unwrap()) as usize;
             let entries = yaml::entries(&fact, "fss");
-            // The document counts a statement in Fig. 7 that nothing depends on; it does so for both.
+            // The document counts a statement in Fig. 7 that nothing depends on; it does so for
+            // both.
             let all: Vec<Complexity> = entries
                 .iter()
                 .map(|(_, of)| Complexity {

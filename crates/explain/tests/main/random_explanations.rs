@@ -1,7 +1,8 @@
 //! Explanations of random programs, against the compiled programs on all inputs that matter.
 //!
-//! Each program reads three inputs and looks at their lowest bits only. One C file holds the program, the assumptions that were found and a loop over
-//! inputs; what it prints is what was wrong.
+//! Each program reads three inputs and looks at their lowest bits only. One C file holds the
+//! program, the assumptions that were found and a loop over inputs; what it prints is what was
+//! wrong.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,7 +121,8 @@ fn explained<'p>(text: &'p str, program: &'p Arc<Program>, targets: &[ErrorSite]
     Some(Said { text, program, why, lines })
 }
 
-/// Names of explanations as names of C: `x#2` is the second value of `x`, `x@2` the second variable of this name.
+/// Names of explanations as names of C: `x#2` is the second value of `x`, `x@2` the second variable
+/// of this name.
 fn plain(text: &str) -> String {
     text.replace('#', "_value_").replace('@', "_variable_")
 }
@@ -240,7 +242,8 @@ fn run(folder: &Path, checker: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// All locations on failing runs, by running the program on all inputs: of an input only the two lowest bits matter.
+/// All locations on failing runs, by running the program on all inputs: of an input only the two
+/// lowest bits matter.
 fn failing(program: &Program, targets: &[ErrorSite]) -> BTreeSet<Node> {
     let interpreter = Interpreter::new(program);
     let is_target = |state: &State| targets.iter().any(|site| state.node() == Some(site.node));

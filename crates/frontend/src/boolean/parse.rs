@@ -1,4 +1,5 @@
-//! From text to the tree. After an error, parsing goes on at the next statement, so that several are found.
+//! From text to the tree. After an error, parsing goes on at the next statement, so that several
+//! are found.
 
 use super::ast::{At, Expr, ExprKind, File, Name, Part, Procedure, Statement, StatementKind};
 use crate::diagnostics::Reporter;
@@ -208,7 +209,8 @@ impl Parser<'_, '_, '_> {
         Ok(count as usize)
     }
 
-    /// Statements up to one of the words, which is not eaten. Fails only at the end of the file or of the procedure.
+    /// Statements up to one of the words, which is not eaten. Fails only at the end of the file or
+    /// of the procedure.
     fn statements_until(&mut self, stops: &[&str]) -> Parsed<Vec<Statement>> {
         self.blocks += 1;
         if self.blocks > MAX_BLOCKS {
@@ -339,8 +341,8 @@ impl Parser<'_, '_, '_> {
         Ok((StatementKind::If { parts, otherwise }, at))
     }
 
-    /// A condition and where it ends, with the word behind it. If only the condition is wrong, the block that follows is
-    /// read all the same.
+    /// A condition and where it ends, with the word behind it. If only the condition is wrong, the
+    /// block that follows is read all the same.
     fn condition(&mut self, word: &str) -> Parsed<(Expr, usize)> {
         let parsed = self.expr().and_then(|condition| {
             let end = self.cursor.last_end();

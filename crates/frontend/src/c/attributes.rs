@@ -2,8 +2,8 @@
 
 use super::rewrite::Tokens;
 
-/// Attributes that do not change what a program does, or not beyond what is assumed anyhow: hints for the optimiser, for
-/// warnings, for the linker and for debuggers, and calling conventions.
+/// Attributes that do not change what a program does, or not beyond what is assumed anyhow: hints
+/// for the optimiser, for warnings, for the linker and for debuggers, and calling conventions.
 const HARMLESS: [&str; 97] = [
     "access",
     "alloc_align",

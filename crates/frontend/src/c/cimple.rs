@@ -1,9 +1,11 @@
-//! Cimple: the small C of \[Focus\], read as C after small rewritings that keep every line where it is.
+//! Cimple: the small C of \[Focus\], read as C after small rewritings that keep every line where it
+//! is.
 //!
 //! - `if (*)`, `while (*)` and `for (; *; )` are free choices; `x = *;` gives any value.
 //! - `bool`, `true` and `false` are known. Functions may be called above their definitions.
 //! - `error = true;` is where a run fails, and so is `error = 1;`. What fails in C fails here too.
-//! - Variables without an initial value hold any value, globals too ([`super::Uninitialised::Any`]).
+//! - Variables without an initial value hold any value, globals too
+//!   ([`super::Uninitialised::Any`]).
 //! - There is no preprocessor: lines with directives are not looked at.
 
 use std::borrow::Cow;
@@ -107,7 +109,8 @@ fn starts_statement(before: &str) -> bool {
     matches!(before, ";" | "{" | "}" | ")" | "else" | "do" | ":")
 }
 
-/// Whether a program says itself what a name is: `typedef … bool;`, `enum { … true … }`, or a function of the name.
+/// Whether a program says itself what a name is: `typedef … bool;`, `enum { … true … }`, or a
+/// function of the name.
 fn is_declared(tokens: &[(usize, &str)], name: &str) -> bool {
     let declares = |pair: &[(usize, &str)]| {
         pair[1].1 == name && (is_word(pair[0].1) && !matches!(pair[0].1, "return" | "else" | "do"))

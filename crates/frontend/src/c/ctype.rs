@@ -130,8 +130,9 @@ impl CType {
 
     /// The common type of the usual arithmetic conversions.
     ///
-    /// Of two integers of one width the unsigned one wins, else the wider one: ranks add nothing to this, since a type
-    /// of higher rank and the same width as an unsigned type turns into its unsigned counterpart.
+    /// Of two integers of one width the unsigned one wins, else the wider one: ranks add nothing to
+    /// this, since a type of higher rank and the same width as an unsigned type turns into its
+    /// unsigned counterpart.
     pub(crate) fn common(a: &CType, b: &CType) -> CType {
         match (a, b) {
             (CType::Float(x), CType::Float(y)) => CType::Float(*x.max(y)),
@@ -270,7 +271,8 @@ impl Types {
         }
     }
 
-    /// The type of the values of a scalar. `_Bool` is one bit; floating-point numbers have their bits, all arbitrary.
+    /// The type of the values of a scalar. `_Bool` is one bit; floating-point numbers have their
+    /// bits, all arbitrary.
     pub(crate) fn scalar(&self, ty: &CType) -> Scalar {
         match ty {
             CType::Bool => Scalar::Bits(1),
@@ -280,8 +282,8 @@ impl Types {
         }
     }
 
-    /// Lays out a structure or union as gcc does on x86, and completes it.
-    /// `pack` is the greatest alignment that `#pragma pack` allows: bit-fields lie without gaps then.
+    /// Lays out a structure or union as gcc does on x86, and completes it. `pack` is the greatest
+    /// alignment that `#pragma pack` allows: bit-fields lie without gaps then.
     pub(crate) fn complete(&mut self, id: u32, members: Vec<Member>, pack: Option<u64>, align: Option<u64>) {
         let union = self.record(id).union;
         let mut fields = Vec::new();
@@ -335,7 +337,8 @@ impl Types {
         record.complete = true;
     }
 
-    /// Gives a structure without a name another alignment, if that changes nothing else; whether it did.
+    /// Gives a structure without a name another alignment, if that changes nothing else; whether it
+    /// did.
     pub(crate) fn realign_unnamed(&mut self, ty: &CType, align: u64) -> bool {
         let CType::Record(id) = ty else { return false };
         let record = &mut self.records[*id as usize];

@@ -1,8 +1,9 @@
 //! Addresses that are observed as numbers.
 //!
-//! Objects have addresses of our choice, so that a program that looks at one may behave otherwise elsewhere. Whether a
-//! pointer is NULL, equal to another, or before another in one object is no such look. Tools that simplify C keep pointers in
-//! integers for a moment: a local integer that only holds addresses, and is only compared with others, is followed.
+//! Objects have addresses of our choice, so that a program that looks at one may behave otherwise
+//! elsewhere. Whether a pointer is NULL, equal to another, or before another in one object is no
+//! such look. Tools that simplify C keep pointers in integers for a moment: a local integer that
+//! only holds addresses, and is only compared with others, is followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +66,8 @@ impl Observed {
     }
 }
 
-/// Whether an address is a mere number: NULL, or a field of an object at NULL, as `offsetof` is written.
+/// Whether an address is a mere number: NULL, or a field of an object at NULL, as `offsetof` is
+/// written.
 fn is_number(term: &Term) -> bool {
     match &term.kind {
         TermKind::Constant(_) => true,

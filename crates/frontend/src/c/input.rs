@@ -81,10 +81,12 @@ pub(crate) fn cimple(name: &str, text: &str, sources: &mut Sources) -> Text {
     Text { is_cimple: true, ..Text::new(LineTable::identity(main, text).with_added(added), &rewritten) }
 }
 
-/// The text without its markers `#line 12 "other.c"`, if it has any: places are those of the file at hand. The files that markers name are not
-/// looked at: whoever wrote the program could name any.
+/// The text without its markers `#line 12 "other.c"`, if it has any: places are those of the file
+/// at hand. The files that markers name are not looked at: the text of a program could name any
+/// file.
 ///
-/// A text that asks for its lines or its name (`__LINE__`, `__FILE__`) keeps its markers, for they change what it means.
+/// A text that asks for its lines or its name (`__LINE__`, `__FILE__`) keeps its markers, for they
+/// change what it means.
 fn without_markers(text: &str) -> Option<String> {
     let is_marker = |line: &str| {
         let rest = line.trim_start().strip_prefix('#').map(str::trim_start);
@@ -100,7 +102,8 @@ fn without_markers(text: &str) -> Option<String> {
     Some(text.lines().map(keep).collect::<Vec<_>>().join("\n") + "\n")
 }
 
-/// Runs the preprocessor on a file, or on a text that stands for it, and takes note of the files that it reads.
+/// Runs the preprocessor on a file, or on a text that stands for it, and takes note of the files
+/// that it reads.
 fn preprocess(
     path: &Path,
     text: Option<String>,
@@ -125,7 +128,7 @@ fn preprocess(
         }
     };
     let mut output = run(&["-MD", "-MT", &target, "-MF", "/dev/stderr"]);
-    // Whoever cannot write that down may still preprocess; then only given files are quoted.
+    // A compiler without these options may still preprocess; then only given files are quoted.
     if output.as_ref().is_ok_and(|output| !output.status.success()) {
         output = run(&[]);
     }

@@ -7,7 +7,8 @@ use wherefore_program::{FileId, SourceFile, Span, from_bytes, shown};
 
 use super::quotable::{Quotable, Shown};
 
-/// The files that spans refer to. A file is read when a span first leads to it, if it may be quoted.
+/// The files that spans refer to. A file is read when a span first leads to it, if it may be
+/// quoted.
 #[derive(Default)]
 pub(crate) struct Sources {
     pub(crate) files: Vec<SourceFile>,
@@ -76,7 +77,8 @@ pub(crate) struct LineTable {
     text: String,
     names: Vec<String>,
     lines: Vec<Line>,
-    /// What each rewriting added, the last one first, in offsets of its result: where, how many bytes, and how many before.
+    /// What each rewriting added, the last one first, in offsets of its result: where, how many
+    /// bytes, and how many before.
     added: Vec<Vec<(usize, usize, usize)>>,
 }
 
@@ -139,8 +141,8 @@ impl LineTable {
         table
     }
 
-    /// The place in a file that the bytes from `start` to `end` come from: exact where the line is unchanged, else the
-    /// whole line.
+    /// The place in a file that the bytes from `start` to `end` come from: exact where the line is
+    /// unchanged, else the whole line.
     pub(crate) fn span(&self, sources: &mut Sources, start: usize, end: usize) -> Span {
         self.place_between(sources, self.original(start), self.original(end))
     }
@@ -163,8 +165,9 @@ impl LineTable {
         }
     }
 
-    /// The attributes of the structure that is defined from `start` to `end`: in front of its members, and behind them.
-    /// The text between two places, with its blanks and directives normalised.
+    /// The attributes of the structure that is defined from `start` to `end`: in front of its
+    /// members, and behind them. The text between two places, with its blanks and directives
+    /// normalised.
     pub(crate) fn words(&self, start: usize, end: usize) -> String {
         let inside = self.text.get(self.original(start)..self.original(end)).unwrap_or("");
         let lines = inside.lines().filter(|line| !line.trim_start().starts_with('#'));

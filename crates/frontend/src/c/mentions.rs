@@ -1,8 +1,9 @@
 //! What a program's text speaks of: its functions and labels, used or not.
 //!
-//! A property about something that does not occur at all is true of every run. That says nothing of the program: most likely
-//! the property was meant for another one. So the text is asked before anyone answers "safe". It is the text and not the
-//! control-flow automata, because these leave out functions that are not used, and an error in one of those is out of reach, not absent.
+//! A property about something that does not occur at all is true of every run. That says nothing of
+//! the program: most likely the property was meant for another one. So the text is asked before
+//! anyone answers "safe". It is the text and not the control-flow automata, because these leave out
+//! functions that are not used, and an error in one of those is out of reach, not absent.
 
 use std::collections::BTreeSet;
 
@@ -52,7 +53,8 @@ impl Mentions {
         self.labels.append(&mut added.labels);
     }
 
-    /// Whether something that a property names occurs. Otherwise the property holds whatever the program does.
+    /// Whether something that a property names occurs. Otherwise the property holds whatever the
+    /// program does.
     pub fn includes(&self, property: &Property) -> bool {
         match property {
             Property::All => {

@@ -3,15 +3,16 @@
 //! `docs/c.md` says what is modelled, what is assumed and what is refused.
 //!
 //! # Reading order
-//! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks of SV-COMP into
-//!    options.
-//! 2. `input.rs`, `spellings.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to places in files;
-//!    `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C. `attributes.rs`, `pragmas.rs`: what the
-//!    parser does not keep. [`Mentions`]: whether a property speaks of anything in the text.
+//! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks
+//!    of SV-COMP into options.
+//! 2. `input.rs`, `spellings.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to
+//!    places in files; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
+//!    `attributes.rs`, `pragmas.rs`: what the parser does not keep. [`Mentions`]: whether a
+//!    property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //!    `variadic.rs`: variable arguments as a structure in memory.
-//! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one; `doubts.rs`: addresses that
-//!    are observed.
+//! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one;
+//!    `doubts.rs`: addresses that are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
 
 mod attributes;
@@ -59,7 +60,8 @@ use usage::Usage;
 /// Which conventions count as errors. Calls that do not count end the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Property {
-    /// Calls of `reach_error` and `__VERIFIER_error`, and failed assertions; with [`ErrorLabels::Usual`] also the usual labels.
+    /// Calls of `reach_error` and `__VERIFIER_error`, and failed assertions; with
+    /// [`ErrorLabels::Usual`] also the usual labels.
     #[default]
     All,
     /// Calls of these functions only.
@@ -78,7 +80,7 @@ pub enum ErrorLabels {
     OnlyAsked,
     /// Errors for [`Property::All`], as in Cimple.
     Usual,
-    /// They are labels like all others: whoever asks about the program names one of them.
+    /// They are labels like all others: the question names one of them.
     Names,
 }
 
@@ -105,7 +107,8 @@ pub struct Options {
     pub entry: String,
     /// Whether `malloc` and the like may return NULL.
     pub malloc_may_fail: bool,
-    /// What globals without an initial value hold. With a file of Cimple among those of a program, they hold anything.
+    /// What globals without an initial value hold. With a file of Cimple among those of a program,
+    /// they hold anything.
     pub globals: Uninitialised,
     /// What the usual error labels mean.
     pub error_labels: ErrorLabels,
@@ -136,7 +139,8 @@ pub struct Translation {
     pub approximations: Vec<EdgeRef>,
     /// What is assumed or over-approximated, in the order of the program, each text once.
     pub assumptions: Vec<Assumption>,
-    /// Facts under which no proof holds, although the program is read: each says what must not matter.
+    /// Facts under which no proof holds, although the program is read: each says what must not
+    /// matter.
     pub doubts: Vec<Assumption>,
     /// Objects that are declared and used but not defined.
     pub undefined: Vec<String>,

@@ -53,7 +53,8 @@ pub(crate) fn allocates(name: &str) -> bool {
     matches!(meaning(name), Some(Meaning::Allocate | Meaning::AllocateZero))
 }
 
-/// Whether a function only writes to the outside world or ends the run: its arguments do not matter.
+/// Whether a function only writes to the outside world or ends the run: its arguments do not
+/// matter.
 pub(crate) fn is_harmless(name: &str) -> bool {
     const QUIET: [&str; 21] = [
         "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "perror",

@@ -1,9 +1,11 @@
 //! Which places may be one: a points-to analysis by unification.
 //!
-//! Every object and every allocation has a class; a class has at most one class that its contents point to. An
-//! assignment unifies what both sides point to (Steensgaard, *Points-to analysis in almost linear time*). The fields of a
-//! structure are one class, but where pointers only point to its start they get memories of their own. Integers may hold addresses, so they are followed as pointers are; arithmetic on a pointer stays
-//! inside its object, arithmetic on integers may lead from each operand.
+//! Every object and every allocation has a class; a class has at most one class that its contents
+//! point to. An assignment unifies what both sides point to (Steensgaard, *Points-to analysis in
+//! almost linear time*). The fields of a structure are one class, but where pointers only point to
+//! its start they get memories of their own. Integers may hold addresses, so they are followed as
+//! pointers are; arithmetic on a pointer stays inside its object, arithmetic on integers may lead
+//! from each operand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +26,11 @@ pub(crate) type Class = u32;
 /// What is known of a class.
 #[derive(Clone, Default)]
 pub(crate) struct Facts {
-    /// The scalars that are read and written: how far they are from where a pointer points, and their sizes, in bytes.
+    /// The scalars that are read and written: how far they are from where a pointer points, and
+    /// their sizes, in bytes.
     pub(crate) accesses: BTreeSet<(u64, u64)>,
-    /// Every pointer into an object points to a multiple of this from its start; 0 if only to the start.
+    /// Every pointer into an object points to a multiple of this from its start; 0 if only to the
+    /// start.
     pub(crate) period: u64,
     /// Whether there are accesses that fit no scheme: unions and bit-fields.
     pub(crate) bytes: bool,
@@ -317,7 +321,8 @@ impl Classes {
         class
     }
 
-    /// A scalar, or every scalar of an aggregate, is read or written so many bytes from where a pointer points.
+    /// A scalar, or every scalar of an aggregate, is read or written so many bytes from where a
+    /// pointer points.
     fn touch(&mut self, tree: &Tree, (class, offset): (Class, u64), ty: &CType) {
         match ty {
             CType::Void | CType::Function(_) => {}
@@ -351,11 +356,13 @@ impl Classes {
         facts.period = gcd(facts.period, by);
     }
 
-    /// Whether a pointer into the class comes from outside and may point to an object of another class.
+    /// Whether a pointer into the class comes from outside and may point to an object of another
+    /// class.
     pub(crate) fn may_be_elsewhere(&mut self, class: Class) -> bool {
         let class = self.find(class);
         let Some(origin) = self.facts[class as usize].outside else { return false };
-        // An input can be the address of anything, also of what the program itself never takes the address of.
+        // An input can be the address of anything, also of what the program itself never takes the
+        // address of.
         if origin == Origin::Input {
             return true;
         }
@@ -374,8 +381,8 @@ impl Classes {
         })
     }
 
-    /// The scalars that memory is divided into, once all is known: they repeat with the period. If they overlap, memory is
-    /// divided into bytes.
+    /// The scalars that memory is divided into, once all is known: they repeat with the period. If
+    /// they overlap, memory is divided into bytes.
     pub(crate) fn division(&mut self, class: Class) -> (u64, Vec<(u64, u64)>) {
         let facts = self.facts(class);
         let period = facts.period;
@@ -388,8 +395,8 @@ impl Classes {
         if apart && fits && !facts.bytes { (period, scalars) } else { (1, vec![(0, 1)]) }
     }
 
-    /// The class of a place, and how far it is from where a pointer points. Elements of arrays do not count for this: the
-    /// period divides their size.
+    /// The class of a place, and how far it is from where a pointer points. Elements of arrays do
+    /// not count for this: the period divides their size.
     pub(crate) fn place(&mut self, tree: &Tree, term: &Term) -> (Class, u64) {
         match &term.kind {
             TermKind::Object(id) => (self.object(*id), 0),
@@ -551,7 +558,8 @@ impl Classes {
             }
             TermKind::Call(callee, arguments) => self.call(tree, callee, arguments, term),
             TermKind::Block(statements, value) => {
-                // A return inside leaves the function: its value is handled by the statement itself.
+                // A return inside leaves the function: its value is handled by the statement
+                // itself.
                 let result = self.block_result;
                 self.statements(tree, statements, result.unwrap_or(0));
                 match value {

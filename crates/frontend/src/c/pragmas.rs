@@ -3,7 +3,8 @@
 /// What is left of the directives of a preprocessed text.
 #[derive(Debug, Default)]
 pub(crate) struct Pragmas {
-    /// The greatest alignment of members from each place on, as `#pragma pack` says; none for the usual one.
+    /// The greatest alignment of members from each place on, as `#pragma pack` says; none for the
+    /// usual one.
     packs: Vec<(usize, Option<u64>)>,
     /// The first directive that is not understood: where it is, and its words.
     pub(crate) refused: Option<(usize, String)>,

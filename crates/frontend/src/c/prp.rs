@@ -31,7 +31,8 @@ pub enum Asked {
     Other(String),
 }
 
-/// Properties that are known by name and not decided: the formula without blanks, and its name in words.
+/// Properties that are known by name and not decided: the formula without blanks, and its name in
+/// words.
 const NOT_DECIDED: [(&str, &str); 8] = [
     ("Fend", "termination"),
     ("Gvalid-deref", "memory safety (valid-deref)"),

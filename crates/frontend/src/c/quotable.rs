@@ -1,8 +1,10 @@
 //! Which files of a program may be quoted in messages, answers and pages.
 //!
-//! A checked program may come from a stranger. `#line 1 "/etc/passwd"` must not make a line of that file appear in a report, and neither must
-//! `#include "/etc/passwd"`, which cannot be compiled but has an error message. So a file is quoted only if the preprocessor has read it, and if it
-//! lies with the program: in a folder of a given file, in one of the folders for header files, or in one of the system's. Links are followed first.
+//! A checked program may come from a stranger. `#line 1 "/etc/passwd"` must not make a line of that
+//! file appear in a report, and neither must `#include "/etc/passwd"`, which cannot be compiled but
+//! has an error message. So a file is quoted only if the preprocessor has read it, and if it lies
+//! with the program: in a folder of a given file, in one of the folders for header files, or in one
+//! of the system's. Links are followed first.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -80,7 +82,8 @@ impl Quotable {
             || named.filter_map(|folder| fs::canonicalize(folder).ok()).any(|folder| path.starts_with(folder))
     }
 
-    /// What the preprocessor complained about, without the lines that it quotes; of files that do not lie with the program only the places.
+    /// What the preprocessor complained about, without the lines that it quotes; of files that do
+    /// not lie with the program only the places.
     pub(crate) fn complaint(&self, text: &str) -> String {
         let shown = |line: &str| -> Option<String> {
             let line = line.trim_end();
@@ -110,7 +113,8 @@ impl Quotable {
     }
 }
 
-/// The files of a rule `target: file file …` in the language of `make`, as preprocessors write it, and the rest of the text.
+/// The files of a rule `target: file file …` in the language of `make`, as preprocessors write it,
+/// and the rest of the text.
 pub(crate) fn dependencies(text: &str, target: &str) -> (Vec<PathBuf>, String) {
     let head = format!("{target}:");
     let Some(start) = text.find(&head) else { return (Vec::new(), text.to_owned()) };

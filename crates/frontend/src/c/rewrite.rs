@@ -12,10 +12,11 @@ pub(crate) struct Rewritten {
 /// The name that is put between `?` and `:` where a program leaves it out.
 pub(crate) const LEFT_OUT: &str = "__builtin_own_left_out ";
 
-/// Blanks out what has no meaning here and is not understood by the parser: `__extension__`, `__thread`, attributes behind
-/// labels and on statements, and directives that the preprocessor left in place. A declaration behind a label gets an
-/// empty statement in between, and so does a label at the end of a block. What is declared without a type gets `int`. Integers of 128 bits become
-/// floating-point numbers of that size, of which nothing is known.
+/// Blanks out what has no meaning here and is not understood by the parser: `__extension__`,
+/// `__thread`, attributes behind labels and on statements, and directives that the preprocessor
+/// left in place. A declaration behind a label gets an empty statement in between, and so does a
+/// label at the end of a block. What is declared without a type gets `int`. Integers of 128 bits
+/// become floating-point numbers of that size, of which nothing is known.
 pub(crate) fn rewrite(text: &str) -> Rewritten {
     let mut out = text.as_bytes().to_vec();
     let mut insertions: Vec<(usize, Cow<'_, str>)> = Vec::new();
@@ -25,8 +26,9 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     let (mut questions, mut depth) = (0_usize, 0_usize);
     // Whether the last brace at the outermost level closed the body of a function.
     let (mut body, mut at_top) = (true, true);
-    // For each open parenthesis, whether a compound literal may start there; and whether the last one closed was such a one.
-    // Whether only words such as `static` and `const` stand between the start of a declaration and the token at hand.
+    // For each open parenthesis, whether a compound literal may start there; and whether the last
+    // one closed was such a one. Whether only words such as `static` and `const` stand between the
+    // start of a declaration and the token at hand.
     let mut bare = false;
     let (mut heads, mut is_literal_head): (Vec<bool>, bool) = (Vec::new(), false);
     while let Some((start, token)) = tokens.next() {
@@ -36,7 +38,8 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 blank(&mut out, start, start + token.len());
                 continue;
             }
-            // Of its three spellings the parser knows one for a word of the language in expressions.
+            // Of its three spellings the parser knows one for a word of the language in
+            // expressions.
             "typeof" => insertions.push((start, "__".into())),
             "__typeof__" => blank(&mut out, start + "__typeof".len(), start + token.len()),
             "asm" => {
@@ -49,7 +52,8 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 let first = rest.next().map(|(_, token)| token);
                 let end = Tokens { text, at: tokens.at }.parentheses();
                 let behind = (Tokens { text, at: end }).next().map_or("", |(_, token)| token);
-                // Known in front of members as an attribute; in front of a structure it would be that of the structure.
+                // Known in front of members as an attribute; in front of a structure it would be
+                // that of the structure.
                 let first = first.filter(|_| !matches!(behind, "struct" | "union" | "enum"));
                 let is_number = first.is_some_and(|first| first.starts_with(|c: char| c.is_ascii_digit()));
                 if let (Some((open, _)), true) = (open, is_number || first.is_some_and(starts_declaration)) {
@@ -72,7 +76,8 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             "__attribute__" | "__attribute" if matches!(previous, ":" | ";" | "{" | "}") => {
                 let end = tokens.parentheses();
                 let rest = text[end..].trim_start();
-                // In front of a statement or `;`. In front of a declaration it stays: the parser knows it there.
+                // In front of a statement or `;`. In front of a declaration it stays: the parser
+                // knows it there.
                 if previous == ":" || rest.starts_with(';') {
                     blank(&mut out, start, end);
                 }
@@ -223,8 +228,8 @@ fn is_storage(token: &str) -> bool {
     matches!(token, "static" | "extern" | "auto" | "register" | "const" | "volatile")
 }
 
-/// The universal character names (`\\u00e4`) of a literal, by place, and escapes that mean the same. Those that cannot be
-/// said otherwise are left out: the parser refuses them.
+/// The universal character names (`\\u00e4`) of a literal, by place, and escapes that mean the
+/// same. Those that cannot be said otherwise are left out: the parser refuses them.
 fn universal(quoted: &str, wide: bool) -> Vec<(usize, String)> {
     let (bytes, mut at, mut found) = (quoted.as_bytes(), 0, Vec::new());
     while at + 1 < bytes.len() {
@@ -392,7 +397,8 @@ fn starts_declaration(token: &str) -> bool {
     )
 }
 
-/// The tokens of a text with their places, one character each unless they are words, numbers or quoted.
+/// The tokens of a text with their places, one character each unless they are words, numbers or
+/// quoted.
 pub(crate) struct Tokens<'a> {
     pub(crate) text: &'a str,
     pub(crate) at: usize,

@@ -1,6 +1,6 @@
-//! Other spellings of what the parser knows, each replaced by text of the same length: digraphs, names with characters
-//! that are not ASCII, attributes in double brackets, and assembly outside of functions that says nothing about the
-//! program.
+//! Other spellings of what the parser knows, each replaced by text of the same length: digraphs,
+//! names with characters that are not ASCII, attributes in double brackets, and assembly outside of
+//! functions that says nothing about the program.
 
 use super::rewrite::{Tokens, blank};
 
@@ -69,7 +69,8 @@ pub(crate) fn usual(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Where `[[ … ]]` ends if its attributes change nothing but that a function does not return, and whether one says so.
+/// Where `[[ … ]]` ends if its attributes change nothing but that a function does not return, and
+/// whether one says so.
 fn brackets(text: &str, start: usize) -> Option<(usize, bool)> {
     let mut tokens = Tokens { text, at: start + 2 };
     let (mut depth, mut is_noreturn) = (0_usize, false);

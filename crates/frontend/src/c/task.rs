@@ -15,7 +15,7 @@ use crate::diagnostics::{Diagnostic, LoadError};
 pub struct Property {
     /// The file that states it, relative to the task.
     pub file: PathBuf,
-    /// Whether it holds; none if nobody knows.
+    /// Whether it holds; none if this is not known.
     pub expected: Option<bool>,
     /// Its name as the task writes it, for messages.
     written: String,
@@ -65,8 +65,8 @@ pub fn read_property(name: &str, text: &str, options: &Options) -> Result<Questi
 }
 
 impl Task {
-    /// The first property of the task that is decided; the usual question if the task names no property. Every file that it names must be
-    /// there and hold a property.
+    /// The first property of the task that is decided; the usual question if the task names no
+    /// property. Every file that it names must be there and hold a property.
     pub fn question(&self) -> Result<Question, LoadError> {
         let mut found: Option<Question> = None;
         for property in &self.properties {
@@ -96,7 +96,8 @@ fn get<'a>(node: &Yaml<'a>, key: &str) -> Option<Yaml<'a>> {
     node.as_mapping_get(key).cloned()
 }
 
-/// Reads a task file (`.yml`) of SV-COMP. Its properties are only read when they are asked for ([`Task::question`]).
+/// Reads a task file (`.yml`) of SV-COMP. Its properties are only read when they are asked for
+/// ([`Task::question`]).
 pub fn read_task(path: &Path) -> Result<Task, LoadError> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path).map_err(|error| LoadError::Io { file: name.clone(), error })?;

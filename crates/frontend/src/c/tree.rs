@@ -1,6 +1,7 @@
 //! A program as a tree whose names are resolved and whose types are known.
 //!
-//! Conversions are explicit, arrays that turn into pointers are [`TermKind::Address`], and `a[i]` is `*(&a + i)`.
+//! Conversions are explicit, arrays that turn into pointers are [`TermKind::Address`], and `a[i]`
+//! is `*(&a + i)`.
 
 use std::rc::Rc;
 
@@ -80,7 +81,8 @@ pub(crate) struct Object {
     pub(crate) span: Span,
 }
 
-/// What an object is initialised with: sub-objects and their values. The rest is zero if there is a list.
+/// What an object is initialised with: sub-objects and their values. The rest is zero if there is a
+/// list.
 #[derive(Clone, Debug)]
 pub(crate) struct Initial {
     pub(crate) items: Vec<InitialItem>,
@@ -120,7 +122,8 @@ pub(crate) struct Function {
     pub(crate) runs: Option<Runs>,
 }
 
-/// When a function runs by itself, with its priority: of those in front the least comes first, of those behind the greatest.
+/// When a function runs by itself, with its priority: of those in front the least comes first, of
+/// those behind the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runs {
     Before(u64),

@@ -1,5 +1,6 @@
-//! Calls with variable arguments: those behind the parameters are put into a structure, and the function gets its
-//! address as one parameter more. Only functions that ask for them (`va_start`) get it.
+//! Calls with variable arguments: those behind the parameters are put into a structure, and the
+//! function gets its address as one parameter more. Only functions that ask for them (`va_start`)
+//! get it.
 
 use std::rc::Rc;
 

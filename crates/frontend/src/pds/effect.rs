@@ -1,7 +1,7 @@
 //! What rules do to variables: guards and parallel updates, and the stores they lead to.
 //!
-//! A *store* gives each variable a value of its range, in the order of declaration. Expressions live in arrays, operands
-//! before operators, so that neither evaluation nor clean-up recurses.
+//! A *store* gives each variable a value of its range, in the order of declaration. Expressions
+//! live in arrays, operands before operators, so that neither evaluation nor clean-up recurses.
 
 use rustc_hash::FxHashMap;
 use wherefore_pushdown::RuleId;
@@ -98,7 +98,8 @@ impl Expression {
         &self.nodes
     }
 
-    /// The value in a store, truth values being 0 and 1; `None` for a division by zero or a number beyond 64 bits.
+    /// The value in a store, truth values being 0 and 1; `None` for a division by zero or a number
+    /// beyond 64 bits.
     pub fn evaluate(&self, store: &[i64]) -> Option<i64> {
         let mut values: Vec<Option<i64>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -157,7 +158,8 @@ pub enum Update {
 pub struct Effect {
     /// The condition under which the rule can run; a condition without a value is false.
     pub guard: Option<Expression>,
-    /// Variables, by their place in the order of declaration, and what becomes of them; the others stay.
+    /// Variables, by their place in the order of declaration, and what becomes of them; the others
+    /// stay.
     pub updates: Vec<(usize, Update)>,
 }
 
@@ -179,7 +181,8 @@ impl Relation {
         self.effects.get(&rule)
     }
 
-    /// Whether some variable is local, so that calls need a merge function that restores the caller's.
+    /// Whether some variable is local, so that calls need a merge function that restores the
+    /// caller's.
     pub fn has_locals(&self) -> bool {
         self.variables.iter().any(|v| v.scope == Scope::Local)
     }
@@ -202,7 +205,8 @@ impl Relation {
         store
     }
 
-    /// The number of a store; `None` if a value is outside its range or there are too many stores to number.
+    /// The number of a store; `None` if a value is outside its range or there are too many stores
+    /// to number.
     pub fn index_of(&self, store: &[i64]) -> Option<usize> {
         let (mut index, mut unit) = (0usize, 1usize);
         for (variable, value) in self.variables.iter().zip(store) {
@@ -237,7 +241,8 @@ impl Relation {
         self.any_values(next, &arbitrary, visit);
     }
 
-    /// Calls `visit` with every store that a callee can start with: the globals of `store`, and arbitrary locals.
+    /// Calls `visit` with every store that a callee can start with: the globals of `store`, and
+    /// arbitrary locals.
     pub fn entries(&self, store: &[i64], visit: &mut dyn FnMut(&[i64])) {
         let is_local = |x: &usize| self.variables[*x].scope == Scope::Local;
         let locals: Vec<usize> = (0..self.variables.len()).filter(is_local).collect();

@@ -1,7 +1,8 @@
 //! From rules with wildcards to a system, and from its configurations back to those of the file.
 //!
-//! A wildcard rule stands for one rule a label. Where that would be too many, the control state moves onto the stack:
-//! `⟨p, u⟩` becomes `⟨•, p u⟩`, and a rule for every label becomes one rule that does not look below `p`.
+//! A wildcard rule stands for one rule a label. Where that would be too many, the control state
+//! moves onto the stack: `⟨p, u⟩` becomes `⟨•, p u⟩`, and a rule for every label becomes one rule
+//! that does not look below `p`.
 //!
 //! | in the file | as a system |
 //! | --- | --- |
@@ -10,11 +11,12 @@
 //! | `⟨p, *⟩ → ⟨q, w⟩`, w without `*` | `⟨•, p⟩ → ⟨drop, ε⟩`, and `⟨drop, x⟩ → ⟨•, q w⟩` for every label x |
 //! | `⟨p, a⟩ → ⟨q, w⟩` | `⟨•, p⟩ → ⟨look, ε⟩` and `⟨look, a⟩ → ⟨•, q w⟩` |
 //!
-//! `*` needs a symbol: `⟨p, ε⟩` is stuck, yet the rules of the first two lines would run on `⟨•, p⟩`. So the system
-//! knows where the stack ends: the lowest symbol of a stack is a *bottom* copy `a⊥` of its label, and a pop of `a⊥`
-//! leads to `⟨•, q°⟩`, where `q°` stands for "`q` with the empty stack" and has no rules. `⟨p, a b⟩` is therefore
-//! `⟨•, p a b⊥⟩`, and `⟨p, ε⟩` is `⟨•, p°⟩`. Only labels that can be lowest in a run from the start set get a bottom copy:
-//! those at the end of its stacks and what swaps make of them. Without a start set every label gets one.
+//! `*` needs a symbol: `⟨p, ε⟩` is stuck, yet the rules of the first two lines would run on `⟨•,
+//! p⟩`. So the system knows where the stack ends: the lowest symbol of a stack is a *bottom* copy
+//! `a⊥` of its label, and a pop of `a⊥` leads to `⟨•, q°⟩`, where `q°` stands for "`q` with the
+//! empty stack" and has no rules. `⟨p, a b⟩` is therefore `⟨•, p a b⊥⟩`, and `⟨p, ε⟩` is `⟨•, p°⟩`.
+//! Only labels that can be lowest in a run from the start set get a bottom copy: those at the end
+//! of its stacks and what swaps make of them. Without a start set every label gets one.
 //!
 //! The weight of a rule is on exactly one of the rules that it becomes; the others cost nothing.
 
@@ -23,7 +25,8 @@ use std::fmt::Write;
 use rustc_hash::FxHashMap;
 use wherefore_pushdown::{Automaton, Configuration, Names, Rhs, State, Symbol, System};
 
-/// Wildcards are written out if that gives at most this many rules and twice as many as the file has.
+/// Wildcards are written out if that gives at most this many rules and twice as many as the file
+/// has.
 const AFFORDABLE: usize = 10_000;
 
 /// More rules than this are refused.
@@ -56,8 +59,9 @@ pub(super) struct WildRule {
 
 /// How the configurations of a file are laid out in its system.
 ///
-/// Most systems have the states and symbols of their file. Where wildcards would give too many rules, the control state
-/// is on the stack. In both cases long rules may go through configurations of their own, which mean nothing in the file.
+/// Most systems have the states and symbols of their file. Where wildcards would give too many
+/// rules, the control state is on the stack. In both cases long rules may go through configurations
+/// of their own, which mean nothing in the file.
 #[derive(Clone, Debug)]
 pub struct Encoding {
     states: Names,
@@ -102,8 +106,8 @@ impl Encoding {
         self.on_stack.is_some()
     }
 
-    /// The configuration of the file that a configuration of the system stands for, in the numbers of
-    /// [`states`](Self::states) and [`symbols`](Self::symbols); `None` for one inside a step.
+    /// The configuration of the file that a configuration of the system stands for, in the numbers
+    /// of [`states`](Self::states) and [`symbols`](Self::symbols); `None` for one inside a step.
     pub fn decode(&self, configuration: &Configuration) -> Option<Configuration> {
         let label = |symbol: &Symbol| symbol.index() < self.symbols.len();
         let Some(layout) = &self.on_stack else {
@@ -131,9 +135,11 @@ impl Encoding {
         }
     }
 
-    /// What a node of the system (a control state and a topmost symbol) is in the file; `None` for one inside a step.
+    /// What a node of the system (a control state and a topmost symbol) is in the file; `None` for
+    /// one inside a step.
     ///
-    /// Where control states are on the stack, the topmost symbol is the control state, and the symbol is not known.
+    /// Where control states are on the stack, the topmost symbol is the control state, and the
+    /// symbol is not known.
     pub fn decode_node(&self, state: State, top: Symbol) -> Option<(State, Option<Symbol>)> {
         match &self.on_stack {
             None => {
@@ -344,7 +350,8 @@ struct Mover<'a> {
     system: System<u64>,
     /// By state: the control state that has taken it off the stack to look at the label below.
     looks: FxHashMap<u32, State>,
-    /// By what comes next (a state, and a label if one replaces the other): the control state that drops any label.
+    /// By what comes next (a state, and a label if one replaces the other): the control state that
+    /// drops any label.
     drops: FxHashMap<(u32, Option<u32>), State>,
 }
 
@@ -429,7 +436,8 @@ impl Mover<'_> {
         self.system.state(&name).0
     }
 
-    /// The rules that do `action` on the label below the place of the state, which has been taken off.
+    /// The rules that do `action` on the label below the place of the state, which has been taken
+    /// off.
     fn below(&mut self, look: State, label: u32, to: u32, action: Action, weight: u64) {
         let state = Symbol(to);
         let plain = self.label(label);

@@ -1,7 +1,7 @@
 //! Reads the expressions of guards and updates.
 //!
-//! From loosest to tightest: `||`, `&&`, comparisons (which do not chain), `+ -`, `* / %`, unary `- !`. Numbers and
-//! conditions are kept apart.
+//! From loosest to tightest: `||`, `&&`, comparisons (which do not chain), `+ -`, `* / %`, unary `-
+//! !`. Numbers and conditions are kept apart.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! JSON as a stream: seeds that read a value where it stands, and errors with their place.
 //!
-//! A seed says with [`Visit`] what it does with a value; the macros `seed` and `visitor` make it known to serde. Errors that a
-//! seed raises about its own value are placed at that value.
+//! A seed says with [`Visit`] what it does with a value; the macros `seed` and `visitor` make it
+//! known to serde. Errors that a seed raises about its own value are placed at that value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,8 @@ pub(super) fn run<'de, S: DeserializeSeed<'de>>(text: &'de str, seed: S) -> Resu
     value.map_err(|error| place(text, &error))
 }
 
-/// Turns an error of the JSON reader, which knows where it stopped, into one about the last thing that was read.
+/// Turns an error of the JSON reader, which knows where it stopped, into one about the last thing
+/// that was read.
 fn place(text: &str, error: &serde_json::Error) -> ParseError {
     let shown = error.to_string();
     let message = shown.rfind(" at line ").map_or(shown.as_str(), |i| &shown[..i]);

@@ -70,17 +70,20 @@ pub enum Weights {
 /// A pushdown system from a file, with the question that the file asks.
 #[derive(Clone)]
 pub struct PdsFile {
-    /// The system. The weight of a rule is its cost; in a file without numbers it is 1, and in every file it is 0 for
-    /// rules that only help another along, so that costs add up to those of the file.
+    /// The system. The weight of a rule is its cost; in a file without numbers it is 1, and in
+    /// every file it is 0 for rules that only help another along, so that costs add up to those of
+    /// the file.
     pub system: System<u64>,
     /// What the weights are.
     pub weights: Weights,
-    /// The start set, if there is one: without ε, no transition into a control state, read backward as post\* wants it.
+    /// The start set, if there is one: without ε, no transition into a control state, read backward
+    /// as post\* wants it.
     pub start: Option<Automaton<()>>,
-    /// The target set, if there is one: without ε, no transition into a control state, read forward as pre\* wants it.
+    /// The target set, if there is one: without ε, no transition into a control state, read forward
+    /// as pre\* wants it.
     pub target: Option<Automaton<()>>,
-    /// How configurations of the file are laid out in the system. Where control states are on the stack, the system is
-    /// made for runs from `start`.
+    /// How configurations of the file are laid out in the system. Where control states are on the
+    /// stack, the system is made for runs from `start`.
     pub encoding: Encoding,
     labels: FxHashMap<RuleId, String>,
 }
@@ -91,8 +94,8 @@ impl PdsFile {
         self.labels.get(&rule).map(String::as_str)
     }
 
-    /// Whether a rule is a call after which the caller's local variables must be restored: a push, in a system with
-    /// local variables.
+    /// Whether a rule is a call after which the caller's local variables must be restored: a push,
+    /// in a system with local variables.
     pub fn restores_locals(&self, rule: RuleId) -> bool {
         let push = matches!(self.system.rule(rule).rhs, Rhs::Push(..));
         push && matches!(&self.weights, Weights::Relation(relation) if relation.has_locals())
@@ -124,7 +127,8 @@ impl Source<'_> {
     }
 }
 
-/// Sets of configurations from files of their own; each takes the place of the one in the system's file.
+/// Sets of configurations from files of their own; each takes the place of the one in the system's
+/// file.
 #[derive(Clone, Copy, Debug)]
 pub struct Sets<T> {
     /// The start set.
@@ -138,8 +142,8 @@ pub fn read(path: impl AsRef<Path>) -> Result<PdsFile, PdsError> {
     read_with(path.as_ref(), Sets { start: None, target: None })
 }
 
-/// Reads a file, and sets of configurations from files of their own: PDAAAL's `{"P-automaton": …}` or the text syntax of
-/// [`ConfigurationSet`].
+/// Reads a file, and sets of configurations from files of their own: PDAAAL's `{"P-automaton": …}`
+/// or the text syntax of [`ConfigurationSet`].
 pub fn read_with(path: &Path, sets: Sets<&Path>) -> Result<PdsFile, PdsError> {
     let system = load(path)?;
     let start = sets.start.map(load).transpose()?;
@@ -253,7 +257,8 @@ fn from_pdaaal<'a>(source: Source<'a>, sets: Sets<Source<'a>>) -> Result<PdsFile
         Some(given) => read_set(given, &mut pda.table).map(Some),
         None => Ok(own.map(|set| Read { source, set })),
     };
-    // Both automata are read before either is built: each may bring labels, and `*` and `.` stand for all of them.
+    // Both automata are read before either is built: each may bring labels, and `*` and `.` stand
+    // for all of them.
     let start = choose(sets.start, pda.start.take())?;
     let target = choose(sets.target, pda.target.take())?;
     let (control, symbols) = (pda.table.states.len(), pda.table.symbols.len());

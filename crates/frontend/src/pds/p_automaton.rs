@@ -1,7 +1,7 @@
 //! PDAAAL's P-automata: sets of configurations in JSON.
 //!
-//! As in PDAAAL, the list `initial` must name control states, and restricts nothing: every control state of the system is
-//! one of the automaton. (So `[]` is the same as leaving it out.)
+//! As in PDAAAL, the list `initial` must name control states, and restricts nothing: every control
+//! state of the system is one of the automaton. (So `[]` is the same as leaving it out.)
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -113,7 +113,8 @@ impl Graph {
 
 /// A label: its number, or [`WILDCARD`] for `*` where that is allowed.
 ///
-/// Labels are seeds of their own so that errors about them are raised, and placed, while they are read.
+/// Labels are seeds of their own so that errors about them are raised, and placed, while they are
+/// read.
 pub(super) struct LabelSeed<'n>(pub &'n mut Names, pub Star);
 
 /// Whether `*` may stand where a label is read.

@@ -1,13 +1,15 @@
 //! PDAAAL's JSON: systems, P-automata, and instances that hold a system and two automata.
 //!
-//! The text is read as a stream: no tree of JSON values is built. Two decisions where the format leaves room:
-//! - *Duplicate keys.* A label that occurs twice in a state adds rules, as in PDAAAL's own streaming reader; any other
-//!   key that occurs twice is an error.
-//! - *`initial`.* As in PDAAAL, the list of an automaton must name control states, and restricts nothing: every control
-//!   state of the system is one of the automaton. (So `[]` is the same as leaving it out.)
+//! The text is read as a stream: no tree of JSON values is built. Two decisions where the format
+//! leaves room:
+//! - *Duplicate keys.* A label that occurs twice in a state adds rules, as in PDAAAL's own
+//!   streaming reader; any other key that occurs twice is an error.
+//! - *`initial`.* As in PDAAAL, the list of an automaton must name control states, and restricts
+//!   nothing: every control state of the system is one of the automaton. (So `[]` is the same as
+//!   leaving it out.)
 //!
-//! Stricter than PDAAAL: unknown keys, and `"*"` as a label anywhere but on the left and in `"*": {"swap": "*"}`, are
-//! errors.
+//! Stricter than PDAAAL: unknown keys, and `"*"` as a label anywhere but on the left and in `"*":
+//! {"swap": "*"}`, are errors.
 
 use std::borrow::Cow;
 
@@ -34,8 +36,8 @@ pub(super) fn read(text: &str) -> Result<Pda, ParseError> {
     let mut builder = Builder::new(text);
     run(text, TopSeed(&mut builder))?;
     if let Some(known) = builder.all_known() {
-        // Somewhere a rule leads to a state that the file does not have. Now that all states are known, a second reading
-        // stops at the place.
+        // Somewhere a rule leads to a state that the file does not have. Now that all states are
+        // known, a second reading stops at the place.
         let mut second = Builder::new(text);
         second.known = Some(known);
         run(text, TopSeed(&mut second))?;

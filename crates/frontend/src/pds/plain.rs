@@ -8,11 +8,13 @@
 //! 2 p g q a b w       ⟨p, g⟩ → ⟨q, a b⟩
 //! ```
 //!
-//! Blank lines are skipped. `dead` names a label that no rule mentions; it is checked, and otherwise not used.
+//! Blank lines are skipped. `dead` names a label that no rule mentions; it is checked, and
+//! otherwise not used.
 
 use wherefore_pushdown::{Configuration, Names, ParseError, Rhs, State, Symbol, System};
 
-/// States and labels that even the smallest file may declare; above it a file needs a byte for each.
+/// States and labels that even the smallest file may declare; above it a file needs a byte for
+/// each.
 const FREE_NAMES: u64 = 1 << 20;
 
 /// A system in the plain format.
@@ -189,7 +191,8 @@ impl<'a> Lines<'a> {
         Ok(value as u32)
     }
 
-    /// A number of names, in proportion to the file, so that a small file cannot ask for much memory.
+    /// A number of names, in proportion to the file, so that a small file cannot ask for much
+    /// memory.
     fn count(&mut self, what: &str) -> Result<u32, ParseError> {
         let max = (FREE_NAMES + self.bytes.len() as u64).min(u64::from(u32::MAX) / 2);
         Ok(self.number(&format!("the number of {what}"), max)? as u32)

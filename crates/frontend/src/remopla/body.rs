@@ -106,7 +106,8 @@ impl<'u, 'r, 't> BodyLowering<'u, 'r, 't> {
         }
     }
 
-    /// Lowers a list and says where it starts, if `after` comes after it and `break` leads to `out`.
+    /// Lowers a list and says where it starts, if `after` comes after it and `break` leads to
+    /// `out`.
     fn list(&mut self, statements: &[Statement], after: LocationId, out: Option<LocationId>) -> LocationId {
         for (i, statement) in statements.iter().enumerate() {
             let next = statements.get(i + 1).map_or(after, |next| self.locations[next.id]);

@@ -1,4 +1,5 @@
-//! Remopla: the language of Moped, guarded commands over truth values, integers, enumerations, arrays and structures.
+//! Remopla: the language of Moped, guarded commands over truth values, integers, enumerations,
+//! arrays and structures.
 //!
 //! `docs/languages.md` describes the language as it is read here.
 //!
@@ -43,8 +44,8 @@ use wherefore_program::{Program, SourceFile};
 
 use crate::diagnostics::{LoadError, Reporter};
 
-/// Reads a Remopla program. `name` is for messages; execution starts at `entry`, or else where `init` says, or else at
-/// `main`.
+/// Reads a Remopla program. `name` is for messages; execution starts at `entry`, or else where
+/// `init` says, or else at `main`.
 pub fn parse(name: &str, text: &str, entry: Option<&str>) -> Result<Program, LoadError> {
     let mut reporter = Reporter::new(name, text);
     let file = parse::parse(text, &mut reporter);

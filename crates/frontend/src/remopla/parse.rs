@@ -1,4 +1,5 @@
-//! From text to the tree: declarations, modules and statements. After an error, parsing goes on at the next statement.
+//! From text to the tree: declarations, modules and statements. After an error, parsing goes on at
+//! the next statement.
 
 use super::ast::{
     Alternative, Assign, At, Body, Bounds, Declaration, Declarator, Expr, ExprKind, File, Module, Name,
@@ -422,8 +423,8 @@ impl Parser<'_, '_, '_> {
         Ok(if is_if { StatementKind::If(alternatives) } else { StatementKind::Do(alternatives) })
     }
 
-    /// A guard, none for `else`, and where it ends, with the arrow behind it. If only the guard is wrong, what it guards
-    /// is read all the same.
+    /// A guard, none for `else`, and where it ends, with the arrow behind it. If only the guard is
+    /// wrong, what it guards is read all the same.
     fn guard(&mut self) -> Parsed<(Option<Expr>, usize)> {
         let guard = if self.cursor.eat_word("else") { Ok(None) } else { self.expr().map(Some) };
         let parsed = guard.and_then(|guard| {

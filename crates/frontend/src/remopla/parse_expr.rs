@@ -1,7 +1,7 @@
 //! From text to the tree: expressions.
 //!
-//! Binding, tightest first: `!`, then `* / %`, `+ -`, `<< >>`, `&`, `^`, `|`, then `< <= >= >`, `== !=`, then `&&`, `^^`,
-//! `||`. A quantifier reaches as far to the right as it can.
+//! Binding, tightest first: `!`, then `* / %`, `+ -`, `<< >>`, `&`, `^`, `|`, then `< <= >= >`, `==
+//! !=`, then `&&`, `^^`, `||`. A quantifier reaches as far to the right as it can.
 
 use super::ast::{Expr, ExprKind, Kind, Operator, Quantifier, Reference};
 use super::parse::{Parsed, Parser};
@@ -56,8 +56,8 @@ impl Parser<'_, '_, '_> {
         Ok(many(ExprKind::All, parts))
     }
 
-    /// Operators of one level and tighter, left-associative. One function climbs all levels, so that nesting costs few
-    /// frames.
+    /// Operators of one level and tighter, left-associative. One function climbs all levels, so
+    /// that nesting costs few frames.
     fn level(&mut self, loosest: usize) -> Parsed<Expr> {
         let mut left = self.unary()?;
         while let Some((level, operator)) = self.operator().filter(|(level, _)| *level >= loosest) {

@@ -1,9 +1,10 @@
 //! Raw pushdown rules: extra edges between labels.
 //!
-//! `q <l> --> q <m> (e)` is an edge from `l` to `m`; `q <l> --> q <f r> (e)` calls `f`, a module or a label, and goes on
-//! at `r`; `q <l> --> q <> (e)` returns. In `e`, `x` is the value before the step and `x'` the one after it; at a call,
-//! `x'` is a global or a variable of the callee, and `x''` a variable of the caller when it goes on. A variable of which
-//! no primed form occurs keeps its value; a primed one has any value that `e` allows.
+//! `q <l> --> q <m> (e)` is an edge from `l` to `m`; `q <l> --> q <f r> (e)` calls `f`, a module or
+//! a label, and goes on at `r`; `q <l> --> q <> (e)` returns. In `e`, `x` is the value before the
+//! step and `x'` the one after it; at a call, `x'` is a global or a variable of the callee, and
+//! `x''` a variable of the caller when it goes on. A variable of which no primed form occurs keeps
+//! its value; a primed one has any value that `e` allows.
 
 use std::collections::BTreeMap;
 
@@ -108,7 +109,8 @@ impl<'u> BodyLowering<'u, '_, '_> {
         signature.map_or(0, |signature| usize::from(signature.result.is_some()))
     }
 
-    /// The procedure that a pushed symbol starts, with its names, its variables, and how many of them are parameters.
+    /// The procedure that a pushed symbol starts, with its names, its variables, and how many of
+    /// them are parameters.
     fn pushed(&mut self, symbol: &Name) -> Option<(ProcedureId, Option<Callee<'u>>)> {
         let world = self.world;
         let unit = self.unit;
@@ -132,7 +134,8 @@ impl<'u> BodyLowering<'u, '_, '_> {
         self.fail(&symbol.at, format!("there is no module or label `{}`", symbol.text))
     }
 
-    /// The effect of a rule on the variables of this module and the globals, and what the callee's parameters get.
+    /// The effect of a rule on the variables of this module and the globals, and what the callee's
+    /// parameters get.
     fn relation(&mut self, rule: &Rule, frames: Frames<'_>) -> Option<(Assignment, BTreeMap<u32, Part>)> {
         let Some(condition) = &rule.condition else { return Some((Assignment::default(), BTreeMap::new())) };
         let mut primes = RulePrimes {

@@ -1,4 +1,5 @@
-//! Labels and the symbols of raw rules: which module each belongs to, and which of them start procedures.
+//! Labels and the symbols of raw rules: which module each belongs to, and which of them start
+//! procedures.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +32,8 @@ pub(super) fn symbols(body: &Body, rules: &[&Rule]) -> BTreeSet<String> {
     found
 }
 
-/// Which rules belong to which module. A rule outside modules belongs to the module that one of its labels is in.
+/// Which rules belong to which module. A rule outside modules belongs to the module that one of its
+/// labels is in.
 pub(super) struct Shares<'a> {
     pub(super) modules: Vec<Vec<&'a Rule>>,
     pub(super) loose: Vec<&'a Rule>,
@@ -69,7 +71,8 @@ impl<'a> Shares<'a> {
         for (i, rules) in modules.iter().enumerate() {
             let starts: BTreeSet<&str> = rules.iter().map(|rule| rule.from.text.as_str()).collect();
             for rule in rules {
-                // A symbol where nothing can happen here, and that is a label elsewhere, is a mistake.
+                // A symbol where nothing can happen here, and that is a label elsewhere, is a
+                // mistake.
                 let stray = |symbol: &&Name| {
                     let own = all[i].contains(&symbol.text) || file.modules[i].name.text == symbol.text;
                     let goes_on = own || starts.contains(&symbol.text[..]);
@@ -95,8 +98,8 @@ impl<'a> Shares<'a> {
         shares
     }
 
-    /// The loose rules that a procedure needs which starts at a label: those that its frame can get to. All of them, if
-    /// there are statements among them.
+    /// The loose rules that a procedure needs which starts at a label: those that its frame can get
+    /// to. All of them, if there are statements among them.
     pub(super) fn loose_from(&self, body: &Body, start: &str) -> Vec<&'a Rule> {
         if !body.statements.is_empty() {
             return self.loose.clone();

@@ -1,7 +1,8 @@
 //! Expressions: from the tree to typed expressions of the program.
 //!
-//! A number is as wide as it needs to be. Where two widths meet, the narrower is widened with zeros and the operation is
-//! done modulo two to the power of the wider. What is assigned is cut to the width of its target, or widened.
+//! A number is as wide as it needs to be. Where two widths meet, the narrower is widened with zeros
+//! and the operation is done modulo two to the power of the wider. What is assigned is cut to the
+//! width of its target, or widened.
 
 use wherefore_program::{BinaryOp, Expr, Scalar, Target, Type, When};
 
@@ -65,7 +66,8 @@ fn number(value: u64) -> Expr {
     Expr::constant(value, Scalar::Bits(width_of(value)))
 }
 
-/// What primes mean in a rule: the callee's variables and the caller's are given to the rule's own resolver.
+/// What primes mean in a rule: the callee's variables and the caller's are given to the rule's own
+/// resolver.
 pub(super) trait Primes {
     /// The expression for a primed reference to a cell; none if it was refused and reported.
     fn primed(&mut self, reference: &Reference, context: &mut Context<'_, '_, '_>) -> Option<Value>;
@@ -196,7 +198,8 @@ impl Context<'_, '_, '_> {
         }
     }
 
-    /// What a reference names in the variables of its own scope: one part, or all fields of a structure.
+    /// What a reference names in the variables of its own scope: one part, or all fields of a
+    /// structure.
     pub(super) fn select(&mut self, reference: &Reference, primes: &mut dyn Primes) -> Option<Vec<Selected>> {
         let Some(entity) = self.scopes.find(&reference.name.text) else {
             if !self.types.incomplete {
@@ -332,7 +335,8 @@ impl Context<'_, '_, '_> {
         Some(if expr.ty == Scalar::Bool { Value::Bool(expr) } else { Value::Bits(expr, None) })
     }
 
-    /// A value for something of type `ty`, with a condition under which it is one of an enumeration.
+    /// A value for something of type `ty`, with a condition under which it is one of an
+    /// enumeration.
     pub(super) fn convert(
         &mut self,
         value: Value,

@@ -1,4 +1,5 @@
-//! Programs of others: all of them translate. Set `WHEREFORE_BENCH` and `WHEREFORE_CASES` to folders that have them.
+//! Programs of others: all of them translate. Set `WHEREFORE_BENCH` and `WHEREFORE_CASES` to
+//! folders that have them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,8 +53,8 @@ fn the_benchmark_translates() {
     assert_eq!(found, REFUSED, "{refused:#?}");
 }
 
-/// What is refused, and why: shifts of 128 bits, labels as values, a structure of variable size, and a header that is not
-/// there.
+/// What is refused, and why: shifts of 128 bits, labels as values, a structure of variable size,
+/// and a header that is not there.
 const REFUSED: [&str; 4] = [
     "cpa/simple/128bit-computations.c",
     "cpa/simple/label-as-value.c",

@@ -88,7 +88,7 @@ int main(void) {
     assert_eq!(kinds, [ErrorKind::Call("reach_error".to_owned()), ErrorKind::Assertion]);
     let usual = Options { error_labels: ErrorLabels::Usual, ..Options::default() };
     assert_eq!(with(text, &usual).program.targets(&TargetChoice::Default).unwrap().len(), 3);
-    // Whoever names the label finds it, whatever else is an error.
+    // A label that is named is found, whatever else is an error.
     let property = Property::Calls(vec!["own".to_owned()]);
     let names = Options { property, error_labels: ErrorLabels::Names, ..Options::default() };
     let named = with(text, &names).program.targets(&TargetChoice::Label("ERROR".to_owned())).unwrap();
@@ -151,7 +151,8 @@ fn places_lead_to_the_files_that_people_wrote() {
     assert_eq!(text_at("twice", LocationKind::Return), own("h.h", "2:3", "return x + x;"));
 }
 
-/// Generated files name the files that they were made of. If those are not there, places are in the generated file.
+/// Generated files name the files that they were made of. If those are not there, places are in the
+/// generated file.
 #[test]
 fn markers_of_files_that_are_not_there_do_not_count() {
     let folder = folder("lost-markers");

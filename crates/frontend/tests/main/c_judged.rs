@@ -1,5 +1,5 @@
-//! Whether a C program reaches `reach_error` is judged by gcc: the compiled program, and the front end with the
-//! interpreter, must say the same.
+//! Whether a C program reaches `reach_error` is judged by gcc: the compiled program, and the front
+//! end with the interpreter, must say the same.
 
 use std::fs;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Random programs of csmith: the compiled program, and the front end with the interpreter, must compute the same values.
+//! Random programs of csmith: the compiled program, and the front end with the interpreter, must
+//! compute the same values.
 //!
 //! ```text
 //! CSMITH_SEED=17 CSMITH_PROGRAMS=1 cargo test -p wherefore-frontend csmith -- --ignored --nocapture
@@ -17,7 +18,8 @@ use wherefore_testing::{SOAK, cases, seed};
 
 use crate::c_support;
 
-/// Options of csmith for program `i` modulo their number: each set has something that the others do not have.
+/// Options of csmith for program `i` modulo their number: each set has something that the others do
+/// not have.
 const STYLES: &[&[&str]] = &[
     &["--max-funcs", "3", "--max-block-depth", "3", "--max-expr-complexity", "4"],
     &["--max-funcs", "2", "--max-block-depth", "2", "--max-expr-complexity", "8", "--inline-function"],
@@ -56,7 +58,8 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// The text with its checksum replaced: each value that goes into it is noted by itself, so that a difference has a name.
+/// The text with its checksum replaced: each value that goes into it is noted by itself, so that a
+/// difference has a name.
 fn noting(text: &str) -> String {
     let notes = format!(
         "#include \"csmith.h\"\nunsigned long long notes[{NOTES}]; static unsigned noted;\n\

@@ -1,4 +1,5 @@
-//! Claims about the front ends as a whole. One binary: what they have in common is compiled and linked once.
+//! Claims about the front ends as a whole. One binary: what they have in common is compiled and
+//! linked once.
 
 mod c_bench;
 mod c_front;

@@ -7,7 +7,8 @@ use wherefore_program::*;
 
 const TEXT: &str = include_str!("../cases/fig4-popen/main.c");
 
-/// A shortest path along the edges to an error of a line, whatever the data say, among those that avoid a procedure.
+/// A shortest path along the edges to an error of a line, whatever the data say, among those that
+/// avoid a procedure.
 fn path_to(program: &Program, line: u32, avoid: &str) -> Vec<EdgeRef> {
     let targets = program.targets(&TargetChoice::Default).expect("the default always exists");
     let here = |stack: &[Node]| stack.last().is_some_and(|top| targets.iter().any(|t| t.node == *top));
@@ -66,7 +67,7 @@ fn the_slice_of_the_unchecked_stream_has_the_state_the_failing_branch_and_the_ch
         .filter(|edge| !matches!(program.edge(*edge).operation, Operation::Call(_) | Operation::Return(_)))
         .map(line)
         .collect();
-    // The case lists 7, 12 and 27. The branch at 28 chooses the caller: it can go round the call, so it is taken, too.
-    // The value that 7 tests is the one that 5 makes.
+    // The case lists 7, 12 and 27. The branch at 28 chooses the caller: it can go round the call,
+    // so it is taken, too. The value that 7 tests is the one that 5 makes.
     assert_eq!(conditions_and_assignments.into_iter().collect::<Vec<_>>(), [5, 7, 12, 27, 28], "{text}");
 }

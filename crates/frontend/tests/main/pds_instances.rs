@@ -1,5 +1,5 @@
-//! Every instance of a public collection can be read; where the collection is, the environment variable
-//! `WHEREFORE_BENCH` says.
+//! Every instance of a public collection can be read; where the collection is, the environment
+//! variable `WHEREFORE_BENCH` says.
 
 use wherefore_frontend::pds::{Sets, Weights, read, read_with};
 

@@ -1,5 +1,5 @@
-//! The small programs of the literature, with what is known about them: verdicts, error projections, stores at
-//! places, shortest traces. All of it is found by exhaustive search.
+//! The small programs of the literature, with what is known about them: verdicts, error
+//! projections, stores at places, shortest traces. All of it is found by exhaustive search.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -243,7 +243,8 @@ fn verdicts_are_as_known() {
     }
 }
 
-/// A verdict must not be contradicted; it must be found unless data is too wide for exhaustive search.
+/// A verdict must not be contradicted; it must be found unless data is too wide for exhaustive
+/// search.
 fn agrees(path: &Path, label: &str, expected: &str) -> Coverage {
     let program = load(path, None).unwrap_or_else(|error| panic!("{}", error.render())).program;
     assert_eq!(program.check(), Ok(()));

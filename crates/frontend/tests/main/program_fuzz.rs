@@ -1,4 +1,5 @@
-//! Whatever the text, a reader answers: a well-formed program that can be run, or errors with places.
+//! Whatever the text, a reader answers: a well-formed program that can be run, or errors with
+//! places.
 
 use std::fs;
 use std::path::Path;

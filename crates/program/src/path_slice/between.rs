@@ -1,8 +1,9 @@
 //! What may be written between two locations of a procedure: *WrBt* of \[PathSlice\] §3.3 and §4.1.
 //!
-//! `WrBt.(pc, pc').l` holds if `l` is written on an edge that is reachable from `pc` and can reach `pc'`. This depends on the
-//! strongly connected components of the two only. Inside a component everything is written; between components the sets
-//! are joined along the acyclic graph of components, on demand and once for each pair. Sets that do not grow are shared.
+//! `WrBt.(pc, pc').l` holds if `l` is written on an edge that is reachable from `pc` and can reach
+//! `pc'`. This depends on the strongly connected components of the two only. Inside a component
+//! everything is written; between components the sets are joined along the acyclic graph of
+//! components, on demand and once for each pair. Sets that do not grow are shared.
 
 use std::rc::Rc;
 
@@ -54,7 +55,8 @@ impl Between {
     /// What may be written on a way between two locations; nothing if there is none.
     pub(super) fn written(&mut self, from: LocationId, to: LocationId) -> PlaceSet {
         let (from, to) = (self.component[from.0 as usize], self.component[to.0 as usize]);
-        // The components whose sets are needed. Those with smaller numbers than the goal cannot reach it.
+        // The components whose sets are needed. Those with smaller numbers than the goal cannot
+        // reach it.
         let mut seen = FxHashSet::default();
         let mut work = vec![from];
         while let Some(at) = work.pop() {
@@ -117,7 +119,8 @@ mod tests {
         *seed >> 33
     }
 
-    /// Every edge writes a place of its own, so that the sets are sets of edges: `Out.pc ∩ In.pc'` of the document.
+    /// Every edge writes a place of its own, so that the sets are sets of edges: `Out.pc ∩ In.pc'`
+    /// of the document.
     #[test]
     fn the_sets_are_those_of_the_equations() {
         for mut seed in 0..300 {

@@ -1,8 +1,9 @@
 //! Which locations can bypass which: *By* of \[PathSlice\] §3.3 and §4.1.
 //!
-//! A location can bypass another if it can reach the exit of the procedure without visiting it: if the other does not
-//! postdominate it. Locations that cannot reach the exit get an edge to it first, as the document says. The tree of
-//! postdominators is numbered in depth-first order, so that a question is two comparisons.
+//! A location can bypass another if it can reach the exit of the procedure without visiting it: if
+//! the other does not postdominate it. Locations that cannot reach the exit get an edge to it
+//! first, as the document says. The tree of postdominators is numbered in depth-first order, so
+//! that a question is two comparisons.
 
 use super::Stops;
 use crate::dominators::Dominators;
@@ -27,7 +28,8 @@ impl Bypass {
         let graph = procedure.graph();
         let mut reaches = vec![false; graph.len()];
         graph.reversed().reverse_postorder(exit).iter().for_each(|at| reaches[*at as usize] = true);
-        // A failed check is no way round what comes after it, if errors are not; the other side of a branch is one, whatever is there.
+        // A failed check is no way round what comes after it, if errors are not; the other side of
+        // a branch is one, whatever is there.
         if stops == Stops::ErrorsLikeLoops {
             let checks = |edge: &Edge| procedure.location(edge.from).kind == LocationKind::Assert;
             let fails = |edge: &Edge| procedure.location(edge.to).kind == LocationKind::Error;

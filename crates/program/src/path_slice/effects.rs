@@ -1,8 +1,9 @@
-//! What each edge reads and writes: Rd and Wt of \[PathSlice\], Fig. 3, for the operations that we have.
+//! What each edge reads and writes: Rd and Wt of \[PathSlice\], Fig. 3, for the operations that we
+//! have.
 //!
-//! A parallel assignment is several assignments: each is live or not by itself, and only what the live ones read becomes
-//! live. An operation that may refuse to run (a condition, a constraint, an index that may be out of bounds) depends on
-//! everything that it looks at.
+//! A parallel assignment is several assignments: each is live or not by itself, and only what the
+//! live ones read becomes live. An operation that may refuse to run (a condition, a constraint, an
+//! index that may be out of bounds) depends on everything that it looks at.
 
 use std::collections::BTreeSet;
 
@@ -222,7 +223,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether some choice makes the condition true in every state: it is a choice, or the constant true.
+/// Whether some choice makes the condition true in every state: it is a choice, or the constant
+/// true.
 fn always_possible(condition: &Expr) -> bool {
     match condition.kind {
         ExprKind::Choice { below } => below != Some(1),

@@ -10,7 +10,8 @@ use super::{Stops, live::Live};
 use crate::call_graph::CallGraph;
 use crate::program::{EdgeRef, LocationId, LocationKind, Operation, Procedure, ProcedureId, Program};
 
-/// Effects, modified places and stops of all procedures; bypasses and writes of those that were asked about.
+/// Effects, modified places and stops of all procedures; bypasses and writes of those that were
+/// asked about.
 #[derive(Debug)]
 pub(super) struct Facts<'p> {
     pub(super) program: &'p Program,
@@ -18,7 +19,8 @@ pub(super) struct Facts<'p> {
     effects: Vec<Vec<Effect>>,
     /// *Mods*: the globals that a call of each procedure may write.
     mods: Vec<PlaceSet>,
-    /// Whether a call of each procedure may not return although it does not run for ever; never with [`Stops::LikeLoops`].
+    /// Whether a call of each procedure may not return although it does not run for ever; never
+    /// with [`Stops::LikeLoops`].
     may_stop: Vec<bool>,
     stops: Stops,
     procedures: Vec<Option<(Bypass, Between)>>,
@@ -51,7 +53,8 @@ impl<'p> Facts<'p> {
         facts
     }
 
-    /// Marks the procedures that may stop, callees first; those that call each other share the answer.
+    /// Marks the procedures that may stop, callees first; those that call each other share the
+    /// answer.
     fn find_stops(&mut self, calls: &CallGraph) {
         for component in calls.components() {
             let stops = component.iter().any(|&member| {
@@ -93,7 +96,8 @@ impl<'p> Facts<'p> {
         self.may_stop[procedure.0 as usize]
     }
 
-    /// Whether the edge is treated like an assumption: it may refuse to run, and then the run goes elsewhere.
+    /// Whether the edge is treated like an assumption: it may refuse to run, and then the run goes
+    /// elsewhere.
     pub(super) fn is_guard(&self, edge: EdgeRef) -> bool {
         match self.effect(edge).guard {
             Guard::Open => false,
@@ -156,7 +160,8 @@ impl<'p> Facts<'p> {
     }
 }
 
-/// Where runs may end without being stuck: the exit, and other errors if they count as runs that go on for ever.
+/// Where runs may end without being stuck: the exit, and other errors if they count as runs that go
+/// on for ever.
 pub(super) fn ends_of(body: &Procedure, stops: Stops) -> impl Iterator<Item = LocationId> {
     body.location_ids().filter(move |at| is_end(body, stops, *at))
 }

@@ -1,12 +1,13 @@
-//! The live lvalues: those whose values decide whether the part of the slice behind a point can run.
+//! The live lvalues: those whose values decide whether the part of the slice behind a point can
+//! run.
 
 use std::collections::BTreeSet;
 
 use super::places::{Place, Places};
 use crate::program::ProcedureId;
 
-/// Live places of the globals and of every frame that is open at a point of the path. Questions and changes are about the
-/// frame on top, whose procedure is passed along.
+/// Live places of the globals and of every frame that is open at a point of the path. Questions and
+/// changes are about the frame on top, whose procedure is passed along.
 pub(super) struct Live {
     globals: BTreeSet<u32>,
     frames: Vec<BTreeSet<u32>>,

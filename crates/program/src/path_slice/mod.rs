@@ -1,28 +1,38 @@
 //! Path slices: what of a path to an error decides whether the error can be reached.
 //!
-//! A counterexample of a large program is long, and most of it has nothing to do with the error: loops that only count,
-//! procedures that work on other data. [`PathSlicer`] drops those edges. The slice is
+//! A counterexample of a large program is long, and most of it has nothing to do with the error:
+//! loops that only count, procedures that work on other data. [`PathSlicer`] drops those edges. The
+//! slice is
 //!
-//! - **sound:** every state that can run the path can run the slice, so if the slice is infeasible, so is the path;
-//! - **complete:** from every state that can run the slice, either some path of the program reaches the end of the given path,
-//!   or the program does not get to its end: it runs for ever or is stuck.
+//! - **sound:** every state that can run the path can run the slice, so if the slice is infeasible,
+//!   so is the path;
+//! - **complete:** from every state that can run the slice, either some path of the program reaches
+//!   the end of the given path, or the program does not get to its end: it runs for ever or is
+//!   stuck.
 //!
-//! The path need not be feasible itself. \[PathSlice\] Theorem 1, with pointers (§3.4) and procedures (§4).
+//! The path need not be feasible itself. \[PathSlice\] Theorem 1, with pointers (§3.4) and
+//! procedures (§4).
 //!
 //! # Reading order
-//! `walk.rs` is the algorithm; `path.rs` what it walks along; `places.rs`, `effects.rs` and `live.rs` the lvalues; `bypass.rs`, `between.rs`
-//! and `facts.rs` the relations By, WrBt and Mods; `slice.rs` the result.
+//! `walk.rs` is the algorithm; `path.rs` what it walks along; `places.rs`, `effects.rs` and
+//! `live.rs` the lvalues; `bypass.rs`, `between.rs` and `facts.rs` the relations By, WrBt and Mods;
+//! `slice.rs` the result.
 //!
 //! # Cost
-//! Linear in the path, with a logarithm of the number of live lvalues; By is asked in constant time. WrBt is computed once for each
-//! pair of components of a procedure that comes up, Mods once for the program.
+//! Linear in the path, with a logarithm of the number of live lvalues; By is asked in constant
+//! time. WrBt is computed once for each pair of components of a procedure that comes up, Mods once
+//! for the program.
 //!
 //! # Divergences
-//! - Skips, conditions that are nothing but a choice, and the condition `true` are never taken: they can always be run.
-//! - Parameters and results are not globals. A call gives the parameters their values, a return the results; an argument
-//!   is read only if its parameter is live. Each call on the path has a frame of its own, so recursion needs no renaming.
-//! - Constraints of assignments, and indices that may be out of bounds where there is another way on, are assumptions.
-//! - Invariants of procedures are not looked at: a run that one of them ends counts as one that runs for ever.
+//! - Skips, conditions that are nothing but a choice, and the condition `true` are never taken:
+//!   they can always be run.
+//! - Parameters and results are not globals. A call gives the parameters their values, a return the
+//!   results; an argument is read only if its parameter is live. Each call on the path has a frame
+//!   of its own, so recursion needs no renaming.
+//! - Constraints of assignments, and indices that may be out of bounds where there is another way
+//!   on, are assumptions.
+//! - Invariants of procedures are not looked at: a run that one of them ends counts as one that
+//!   runs for ever.
 //! - [`Stops::LikeExits`] and [`Stops::ErrorsLikeLoops`] are ours.
 
 mod between;
@@ -46,18 +56,21 @@ use path::Path;
 use places::Place;
 use walk::Walk;
 
-/// What a run counts as that is stuck: at a condition without an alternative, at another error, in a callee that ends the run.
+/// What a run counts as that is stuck: at a condition without an alternative, at another error, in
+/// a callee that ends the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stops {
-    /// As one that runs for ever, as in the document: a slice says nothing about such runs. Slices are smallest, but an
-    /// assumption that everything depends on is dropped if no branch goes round it.
+    /// As one that runs for ever, as in the document: a slice says nothing about such runs. Slices
+    /// are smallest, but an assumption that everything depends on is dropped if no branch goes
+    /// round it.
     #[default]
     LikeLoops,
-    /// As one that has left the procedure: what may stop a run is in the slice. From every state that can run the slice, the
-    /// end of the path is reached or the program runs for ever.
+    /// As one that has left the procedure: what may stop a run is in the slice. From every state
+    /// that can run the slice, the end of the path is reached or the program runs for ever.
     LikeExits,
-    /// The same, but a run that fails elsewhere counts as one that runs for ever: another error is no way round this one.
-    /// From every state that can run the slice, the program fails or runs for ever.
+    /// The same, but a run that fails elsewhere counts as one that runs for ever: another error is
+    /// no way round this one. From every state that can run the slice, the program fails or runs
+    /// for ever.
     ErrorsLikeLoops,
 }
 
@@ -67,8 +80,8 @@ pub enum CallStack {
     /// The conditions under which each calls the next are kept.
     #[default]
     Keep,
-    /// What is in front of a call of the next is dropped if it writes nothing live. The slice stays sound but is **not
-    /// complete** any more: \[PathSlice\] §4.2, *Skipping Functions*.
+    /// What is in front of a call of the next is dropped if it writes nothing live. The slice stays
+    /// sound but is **not complete** any more: \[PathSlice\] §4.2, *Skipping Functions*.
     Skip,
 }
 
@@ -78,7 +91,8 @@ pub enum Record {
     /// No.
     #[default]
     Nothing,
-    /// [`PathSlice::visits`] has an entry for each edge looked at. This costs time for every live lvalue of every edge.
+    /// [`PathSlice::visits`] has an entry for each edge looked at. This costs time for every live
+    /// lvalue of every edge.
     Visits,
 }
 
@@ -152,17 +166,18 @@ impl<'p> PathSlicer<'p> {
     /// **Ensures:** sound and complete, as the head of this module says.
     ///
     /// # Errors
-    /// [`ProgramError::Impossible`] if the edges are not a path from the entry through calls and returns, or if the program has
-    /// threads.
+    /// [`ProgramError::Impossible`] if the edges are not a path from the entry through calls and
+    /// returns, or if the program has threads.
     pub fn slice(&mut self, path: &[EdgeRef]) -> Result<PathSlice, ProgramError> {
         self.slice_with(path, SliceOptions::default(), &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The slice of a path, with options. `hook` is called after each edge that is taken, the last of the path first, and may
-    /// end the walk: once the edges taken contradict each other, more of them change nothing (\[PathSlice\] §4.2, *Unsatisfiable
-    /// Path Slices*).
+    /// The slice of a path, with options. `hook` is called after each edge that is taken, the last
+    /// of the path first, and may end the walk: once the edges taken contradict each other, more of
+    /// them change nothing (\[PathSlice\] §4.2, *Unsatisfiable Path Slices*).
     ///
-    /// **Ensures:** sound, also if stopped. Complete if it is not stopped and the call stack is kept.
+    /// **Ensures:** sound, also if stopped. Complete if it is not stopped and the call stack is
+    /// kept.
     ///
     /// # Errors
     /// As [`PathSlicer::slice`].
@@ -180,14 +195,15 @@ impl<'p> PathSlicer<'p> {
         Ok(Walk::new(&mut self.facts, &path, options).run(hook))
     }
 
-    /// Whether a run at one location may end the procedure without visiting the other: `from ∈ By.step`. Locations of two
-    /// procedures always bypass each other.
+    /// Whether a run at one location may end the procedure without visiting the other: `from ∈
+    /// By.step`. Locations of two procedures always bypass each other.
     pub fn can_bypass(&mut self, from: Node, step: Node) -> bool {
         from.procedure != step.procedure
             || self.facts.can_bypass(from.procedure, from.location, step.location)
     }
 
-    /// The globals that a call of a procedure may write: *Mods*. Cells whose index is a constant are told apart.
+    /// The globals that a call of a procedure may write: *Mods*. Cells whose index is a constant
+    /// are told apart.
     pub fn may_write(&self, procedure: ProcedureId) -> Vec<Lvalue> {
         let lvalue = |place: &Place| {
             let (variable, cell) = self.facts.places.variable_and_cell(procedure, *place);

@@ -6,7 +6,8 @@ use crate::program::{EdgeRef, LocationId, Operation, ProcedureId, Program};
 /// A path from the entry of a program, feasible or not: \[PathSlice\] §4, *Program Paths*.
 pub(super) struct Path<'a> {
     pub(super) edges: &'a [EdgeRef],
-    /// For each edge, the call that began the frame it starts in; none in the first frame. This is *Call.i* of the document.
+    /// For each edge, the call that began the frame it starts in; none in the first frame. This is
+    /// *Call.i* of the document.
     pub(super) frames: Vec<Option<usize>>,
     /// The calls that have not returned at the end.
     pub(super) open: Vec<usize>,

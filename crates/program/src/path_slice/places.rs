@@ -1,11 +1,12 @@
 //! The lvalues of a program, numbered.
 //!
-//! The document's MayAlias and MustAlias (\[PathSlice\] §3.4) are read off the syntax. A scalar aliases itself only. A cell of
-//! an array or of memory is known if its index is a constant; any other access may be to every cell of the same variable,
-//! and surely to none. Variables never overlap: what pointers may reach, front ends put into memory.
+//! The document's MayAlias and MustAlias (\[PathSlice\] §3.4) are read off the syntax. A scalar
+//! aliases itself only. A cell of an array or of memory is known if its index is a constant; any
+//! other access may be to every cell of the same variable, and surely to none. Variables never
+//! overlap: what pointers may reach, front ends put into memory.
 //!
-//! Places are numbered so that those of one variable are neighbours, the variable as a whole first. "May one of these be
-//! written?" is then a search in an ordered set.
+//! Places are numbered so that those of one variable are neighbours, the variable as a whole first.
+//! "May one of these be written?" is then a search in an ordered set.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -113,7 +114,8 @@ impl Places {
         }
     }
 
-    /// Whether a write to the place surely changes this and nothing else: MustAlias of the place with itself.
+    /// Whether a write to the place surely changes this and nothing else: MustAlias of the place
+    /// with itself.
     pub(super) fn is_exact(&self, procedure: ProcedureId, place: Place) -> bool {
         let (table, i) = self.table(procedure, place);
         let (variable, cell) = table.places[i as usize];

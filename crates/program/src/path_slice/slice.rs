@@ -27,8 +27,8 @@ pub struct Lvalue {
     pub owner: Owner,
     /// The position of the variable among those of the owner.
     pub variable: u32,
-    /// The cell of an array, counted row by row, or the address of memory. None for a single value, and for an array or memory
-    /// if any cell is meant.
+    /// The cell of an array, counted row by row, or the address of memory. None for a single value,
+    /// and for an array or memory if any cell is meant.
     pub cell: Option<u64>,
 }
 
@@ -85,11 +85,13 @@ pub enum WalkEnd {
 pub struct PathSlice {
     /// The positions on the path of the edges in the slice, ascending.
     pub taken: Vec<usize>,
-    /// The lvalues that are live where the walk ended, sorted: the slice can run from a state or not by their values.
+    /// The lvalues that are live where the walk ended, sorted: the slice can run from a state or
+    /// not by their values.
     pub live: Vec<Lvalue>,
     /// Why the walk ended.
     pub end: WalkEnd,
-    /// The edges looked at, in the order of the walk, if [`Record::Visits`](super::Record::Visits) was asked for.
+    /// The edges looked at, in the order of the walk, if [`Record::Visits`](super::Record::Visits)
+    /// was asked for.
     pub visits: Vec<Visit>,
 }
 
@@ -99,8 +101,8 @@ impl PathSlice {
         self.taken.iter().filter_map(|position| path.get(*position).copied())
     }
 
-    /// The slice as text: a line for each edge, with its position on the path from 1, its procedure, its line and what it does.
-    /// Calls indent what follows, returns end that.
+    /// The slice as text: a line for each edge, with its position on the path from 1, its
+    /// procedure, its line and what it does. Calls indent what follows, returns end that.
     ///
     /// # Panics
     /// If the path is not one of the program.

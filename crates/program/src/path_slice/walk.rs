@@ -12,7 +12,8 @@ use super::{CallStack, Record, SliceOptions, Taken};
 use crate::expression::Var;
 use crate::program::{EdgeRef, LocationId, ProcedureId};
 
-/// The state of a walk. The live lvalues and the step location belong to the point before the edge looked at last.
+/// The state of a walk. The live lvalues and the step location belong to the point before the edge
+/// looked at last.
 pub(super) struct Walk<'w, 'p> {
     facts: &'w mut Facts<'p>,
     path: &'w Path<'w>,
@@ -110,13 +111,15 @@ impl<'w, 'p> Walk<'w, 'p> {
         self.live.add(&effect.condition);
     }
 
-    /// A call is always taken, so that locations are compared inside one procedure only. It gives the parameters their
-    /// values and all other variables of the frame new ones: nothing of the frame is live before it.
+    /// A call is always taken, so that locations are compared inside one procedure only. It gives
+    /// the parameters their values and all other variables of the frame new ones: nothing of the
+    /// frame is live before it.
     fn call(&mut self, position: usize, edge: EdgeRef) -> usize {
         let returned = self.path.open.binary_search(&position).is_err();
         let live = self.live.pop();
         self.frames.pop();
-        // The assignment comes before the callee starts, but arguments may see it: their reads count as after it.
+        // The assignment comes before the callee starts, but arguments may see it: their reads
+        // count as after it.
         let effect = self.facts.effect(edge);
         if let Passage::Call { callee, arguments, .. } = &effect.passage {
             for (parameter, reads) in (0..).zip(arguments) {
@@ -146,7 +149,8 @@ impl<'w, 'p> Walk<'w, 'p> {
         }
     }
 
-    /// A return is taken if the callee may write something live; else the callee is skipped as a whole.
+    /// A return is taken if the callee may write something live; else the callee is skipped as a
+    /// whole.
     fn back(&mut self, position: usize, edge: EdgeRef) -> usize {
         let Some(call) = self.path.frames[position] else {
             // The end of the run: the first frame comes into being, and nothing is live.

@@ -1,4 +1,5 @@
-//! Claims about programs as a whole. One binary: what they have in common is compiled and linked once.
+//! Claims about programs as a whole. One binary: what they have in common is compiled and linked
+//! once.
 
 mod memory;
 mod path_slice;

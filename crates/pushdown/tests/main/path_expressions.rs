@@ -1,4 +1,5 @@
-//! Path expressions against the worklist: weights, witnesses, single weights on demand, and changing systems.
+//! Path expressions against the worklist: weights, witnesses, single weights on demand, and
+//! changing systems.
 
 use crate::common;
 

@@ -1,4 +1,5 @@
-//! Four ways to chop, stores at nodes, and witnesses through nodes: against each other and against all short runs.
+//! Four ways to chop, stores at nodes, and witnesses through nodes: against each other and against
+//! all short runs.
 
 use crate::common;
 
@@ -39,7 +40,8 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
         );
     }
 
-    // What short runs say about each node: the weight of runs through it, and the stores seen there.
+    // What short runs say about each node: the weight of runs through it, and the stores seen
+    // there.
     let mut seen: BTreeMap<(State, Symbol), Relation> = BTreeMap::new();
     let mut used: BTreeSet<RuleId> = BTreeSet::new();
     for (run, end, value) in runs(&d, system, &case.start, 6, 1_500) {
@@ -101,7 +103,8 @@ fn check<M: AdjointMerge<RelationDomain> + Clone>(
             prop_assert_eq!(possible, stores.contains(v, v), "store {} at {:?}", v, node);
         }
     }
-    // Rules on failing runs: those of short runs, and no rule that witnesses through its two ends cannot use.
+    // Rules on failing runs: those of short runs, and no rule that witnesses through its two ends
+    // cannot use.
     for (rule, _) in system.rules() {
         let inside = adjoint.contains_rule(rule);
         prop_assert_eq!(completions.contains_rule(rule), inside, "{:?}", rule);

@@ -1,4 +1,5 @@
-//! post\* and pre\* against each other, against brute force, in every order, with and without merge functions.
+//! post\* and pre\* against each other, against brute force, in every order, with and without merge
+//! functions.
 
 use crate::common;
 
@@ -128,7 +129,8 @@ proptest! {
 struct OnlyFrom(usize);
 
 impl Merge<RelationDomain> for OnlyFrom {
-    /// Keeps the runs of the caller that start in one store (strict, distributive, but `m(a ⊗ b, c) ≠ a ⊗ m(b, c)`).
+    /// Keeps the runs of the caller that start in one store (strict, distributive, but `m(a ⊗ b, c)
+    /// ≠ a ⊗ m(b, c)`).
     fn merge(&self, d: &RelationDomain, caller: &Relation, callee: &Relation) -> Relation {
         let start = d.partial_identity([self.0]);
         d.extend(&start, &d.extend(caller, callee))
@@ -142,7 +144,8 @@ impl Merge<RelationDomain> for OnlyFrom {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(wherefore_testing::cases(300)))]
 
-    /// [Lal09] §3.2.3: post* is right for merge functions without path extension, in the sense of Def. 3.2.6.
+    /// [Lal09] §3.2.3: post* is right for merge functions without path extension, in the sense of
+    /// Def. 3.2.6.
     #[test]
     fn post_star_without_path_extension(case in cases()) {
         let d = domain();

@@ -1,5 +1,6 @@
-//! The explanation in the form that the script of the page reads. It is close to the model, but small: values of a step are told as
-//! the difference to the step before, lines have a letter each, places are arrays.
+//! The explanation in the form that the script of the page reads. It is close to the model, but
+//! small: values of a step are told as the difference to the step before, lines have a letter each,
+//! places are arrays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -136,7 +137,8 @@ fn key(at: Line) -> String {
     format!("{}:{}", at.file, at.line)
 }
 
-/// For each file a text with a letter for each line: `c` confirmed, `i` inside, `o` outside, `.` for lines without statements.
+/// For each file a text with a letter for each line: `c` confirmed, `i` inside, `o` outside, `.`
+/// for lines without statements.
 fn marks(explanation: &Explanation) -> Vec<String> {
     let mut marks: Vec<Vec<u8>> =
         explanation.sources.iter().map(|source| vec![b'.'; source.text.lines().count()]).collect();

@@ -1,7 +1,9 @@
-//! Graphs drawn in layers: cycles are cut at back edges, points are layered by longest paths, long edges get a bend in each layer,
-//! layers are ordered by barycentres, and bends are pulled straight.
+//! Graphs drawn in layers: cycles are cut at back edges, points are layered by longest paths, long
+//! edges get a bend in each layer, layers are ordered by barycentres, and bends are pulled
+//! straight.
 //!
-//! The layout needs no tool beside it, so that a page can be written anywhere. **Cost:** linear in points and bends for each sweep.
+//! The layout needs no tool beside it, so that a page can be written anywhere. **Cost:** linear in
+//! points and bends for each sweep.
 
 /// The most points and bends that are drawn.
 const MOST_PLACES: usize = 12_000;
@@ -23,7 +25,8 @@ pub(super) struct Layout {
     pub(super) height: f64,
     /// The middle of each point.
     pub(super) points: Vec<(f64, f64)>,
-    /// The bends of each edge, from its start to its end; empty for an edge that points nowhere or at its own start.
+    /// The bends of each edge, from its start to its end; empty for an edge that points nowhere or
+    /// at its own start.
     pub(super) edges: Vec<Vec<(f64, f64)>>,
 }
 
@@ -207,8 +210,9 @@ fn position(places: &mut [Place], rows: &mut [Vec<usize>], spacing: Spacing) {
     }
 }
 
-/// Places on a line, in order and without overlap, as near to the wishes as can be: neighbours that would overlap become blocks
-/// that move to the mean of their wishes (isotonic regression by pooling).
+/// Places on a line, in order and without overlap, as near to the wishes as can be: neighbours that
+/// would overlap become blocks that move to the mean of their wishes (isotonic regression by
+/// pooling).
 fn spread(wishes: &[f64], widths: &[f64]) -> Vec<f64> {
     // Offsets turn "at least so far apart" into "not descending".
     let mut offsets = Vec::with_capacity(wishes.len());

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// A text as the content of an element or of a quoted attribute. Letters that HTML does not allow are replaced.
+/// A text as the content of an element or of a quoted attribute. Letters that HTML does not allow
+/// are replaced.
 pub(super) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -20,7 +21,8 @@ pub(super) fn html(text: &str) -> String {
     out
 }
 
-/// JSON that can stand in a script element: no `<`, so that nothing in it ends the script or opens a comment.
+/// JSON that can stand in a script element: no `<`, so that nothing in it ends the script or opens
+/// a comment.
 pub(super) fn script(value: &Value) -> String {
     let text = value.to_string();
     let mut out = String::with_capacity(text.len());

@@ -1,4 +1,5 @@
-//! The call graph and the control-flow automata as SVG. Colours are the page's: everything has a class.
+//! The call graph and the control-flow automata as SVG. Colours are the page's: everything has a
+//! class.
 
 use std::fmt::Write;
 

@@ -1,7 +1,9 @@
-//! One page to look around in: the source with what lies on failing runs, runs to walk through, values, graphs.
+//! One page to look around in: the source with what lies on failing runs, runs to walk through,
+//! values, graphs.
 //!
-//! The page is one file without any request to elsewhere: style, script and data stand in it. It can be kept, sent and opened
-//! anywhere. In live mode it asks the server it came from ([`crate::serve()`]) for runs that were not computed before.
+//! The page is one file without any request to elsewhere: style, script and data stand in it. It
+//! can be kept, sent and opened anywhere. In live mode it asks the server it came from
+//! ([`crate::serve()`]) for runs that were not computed before.
 
 mod data;
 mod drawing;
@@ -31,8 +33,9 @@ const SCRIPT: &str = concat!(
 /// How a page is made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageOptions {
-    /// Whether the page asks its server for failing runs through lines that have none: `GET /through?file=F&line=N`, where `F` is
-    /// the position of the file in [`Explanation::sources`]. The answer is what [`answer`] says.
+    /// Whether the page asks its server for failing runs through lines that have none: `GET
+    /// /through?file=F&line=N`, where `F` is the position of the file in [`Explanation::sources`].
+    /// The answer is what [`answer`] says.
     pub live: bool,
 }
 
@@ -74,7 +77,8 @@ pub fn answer(explanation: &Explanation, run: Option<&Run>, reason: Option<&str>
     serde_json::json!({ "run": run, "reason": reason }).to_string()
 }
 
-/// Puts each part where its name stands in the template as `{{name}}`. What is put in is not searched again.
+/// Puts each part where its name stands in the template as `{{name}}`. What is put in is not
+/// searched again.
 fn fill(template: &str, parts: &[(&str, String)]) -> String {
     let mut out =
         String::with_capacity(template.len() + parts.iter().map(|part| part.1.len()).sum::<usize>());

@@ -1,5 +1,5 @@
-//! One screen of text: what the verdict is, where, why and when the program fails, where the fault is likely to be, and how the
-//! failure is reproduced.
+//! One screen of text: what the verdict is, where, why and when the program fails, where the fault
+//! is likely to be, and how the failure is reproduced.
 
 mod paper;
 
@@ -44,8 +44,8 @@ pub fn terminal(explanation: &Explanation, options: &TerminalOptions) -> String 
     paper.finish()
 }
 
-/// What matters most of a failure, in at most ten lines at 80 columns: the end of an answer that has said already that the program fails.
-/// Nothing for other verdicts.
+/// What matters most of a failure, in at most ten lines at 80 columns: the end of an answer that
+/// has said already that the program fails. Nothing for other verdicts.
 pub fn short(explanation: &Explanation, options: &TerminalOptions) -> String {
     let sources = Sources::new(explanation);
     let mut paper = Paper::new(options);
@@ -269,7 +269,8 @@ fn circumstances(explanation: &Explanation, sources: &Sources, paper: &mut Paper
     }
 }
 
-/// The lines of a neighbourhood: those with repairs first, then by suspicion, then as they are executed.
+/// The lines of a neighbourhood: those with repairs first, then by suspicion, then as they are
+/// executed.
 fn suspects(explanation: &Explanation, neighbourhood: &Neighbourhood) -> Vec<Line> {
     let score = |line: &Line| explanation.suspicion.get(line).copied().unwrap_or(0.0);
     let mut lines = neighbourhood.lines.clone();

@@ -1,4 +1,5 @@
-//! Text that fits a screen: wrapped prose, source lines cut to a width, colours that can be switched off.
+//! Text that fits a screen: wrapped prose, source lines cut to a width, colours that can be
+//! switched off.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -60,7 +61,8 @@ impl Paper {
         }
     }
 
-    /// A source line with its number; a mark under the columns from..to (characters, from 1); and a note behind the mark.
+    /// A source line with its number; a mark under the columns from..to (characters, from 1); and a
+    /// note behind the mark.
     pub(super) fn source(&mut self, number: &str, text: &str, marked: Option<(u32, u32)>, note: &str) {
         let gutter = format!("{number:>5} | ");
         let room = self.width.saturating_sub(gutter.len()).max(10);
@@ -120,8 +122,9 @@ pub(super) fn clean(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// Words in lines of at most `width` columns; `used` columns of the first line are taken, all others are indented. Spaces in
-/// front of the first word are kept. A word that is longer than a line stays whole.
+/// Words in lines of at most `width` columns; `used` columns of the first line are taken, all
+/// others are indented. Spaces in front of the first word are kept. A word that is longer than a
+/// line stays whole.
 fn wrap(text: &str, used: usize, indent: usize, width: usize) -> Vec<String> {
     let lead = text.len() - text.trim_start().len();
     let mut lines = vec![text[..lead].to_string()];

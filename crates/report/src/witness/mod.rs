@@ -1,11 +1,12 @@
 //! Verification witnesses, format 2.0 (YAML): how validators of other people check our verdicts.
 //!
-//! A violation witness is a sequence of segments with one waypoint each: the values of inputs, decisions of branches, and at last
-//! the target. A correctness witness is a set of invariants. A waypoint at a wrong place makes a witness wrong, a missing one only
-//! makes it weaker; so what cannot be placed with certainty is left out.
+//! A violation witness is a sequence of segments with one waypoint each: the values of inputs,
+//! decisions of branches, and at last the target. A correctness witness is a set of invariants. A
+//! waypoint at a wrong place makes a witness wrong, a missing one only makes it weaker; so what
+//! cannot be placed with certainty is left out.
 //!
-//! In format 2.0 the returned value of a call is constrained in ACSL (`acsl_expression`); later versions call this
-//! `ext_c_expression`.
+//! In format 2.0 the returned value of a call is constrained in ACSL (`acsl_expression`); later
+//! versions call this `ext_c_expression`.
 
 mod position;
 mod yaml;
@@ -26,7 +27,8 @@ pub struct Task {
     pub data_model: DataModel,
     /// When the witness is written: `2026-01-31T12:00:00Z`.
     pub creation_time: String,
-    /// The names of the files of the task, as in [`Explanation::sources`]; if there are none, the first source.
+    /// The names of the files of the task, as in [`Explanation::sources`]; if there are none, the
+    /// first source.
     pub files: Vec<String>,
     /// An identifier of the witness; if there is none, it is derived from the content.
     pub uuid: Option<String>,
@@ -42,7 +44,8 @@ pub enum DataModel {
     Lp64,
 }
 
-/// The witness of a verdict as YAML; none if the verdict is unknown, or if it is not known where the program fails.
+/// The witness of a verdict as YAML; none if the verdict is unknown, or if it is not known where
+/// the program fails.
 pub fn witness(explanation: &Explanation, task: &Task) -> Option<String> {
     let sources = Sources::new(explanation);
     let (kind, content) = match explanation.verdict {
@@ -223,7 +226,8 @@ fn is_number(value: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a formula looks like an expression of C without effects: no names of ours (`x!2`, `i#1`, `old(x)`), no assignment.
+/// Whether a formula looks like an expression of C without effects: no names of ours (`x!2`, `i#1`,
+/// `old(x)`), no assignment.
 fn is_c_expression(formula: &str) -> bool {
     let bytes = formula.as_bytes();
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b" _()[]<>=!&|+-*/%^~?:.,'".contains(byte);

@@ -1,4 +1,5 @@
-//! Where a waypoint belongs: witnesses point at keywords and closing parentheses, steps at conditions and calls.
+//! Where a waypoint belongs: witnesses point at keywords and closing parentheses, steps at
+//! conditions and calls.
 
 use wherefore_explain::model::{Extent, Line};
 
@@ -30,7 +31,8 @@ fn has_word(line: &[char], at: usize, word: &str) -> bool {
         && line.get(at + length).is_none_or(|&next| !is_word(next))
 }
 
-/// The closing parenthesis of a call of `function` that starts within an extent. The call must stand on one line.
+/// The closing parenthesis of a call of `function` that starts within an extent. The call must
+/// stand on one line.
 pub(super) fn call_end(extent: &Extent, function: &str, sources: &Sources) -> Option<Position> {
     let line = letters(extent.file, extent.start.0, sources);
     let from = (extent.start.1 as usize).checked_sub(1)?;
@@ -71,8 +73,9 @@ fn closing(line: &[char], open: usize) -> Option<usize> {
     None
 }
 
-/// The `if`, `while` or `for` whose whole condition an extent is, or that it starts at. None if it is not certain: if the
-/// condition is a part of a larger one, has parts that are decided one by one, or goes over several lines.
+/// The `if`, `while` or `for` whose whole condition an extent is, or that it starts at. None if it
+/// is not certain: if the condition is a part of a larger one, has parts that are decided one by
+/// one, or goes over several lines.
 pub(super) fn header_keyword(extent: &Extent, sources: &Sources) -> Option<Position> {
     let line = letters(extent.file, extent.start.0, sources);
     let from = (extent.start.1 as usize).checked_sub(1)?;
@@ -103,8 +106,8 @@ pub(super) fn header_keyword(extent: &Extent, sources: &Sources) -> Option<Posit
     None
 }
 
-/// Whether a `while` may be the end of a `do`: then a semicolon stands behind it. Such loops have their keyword elsewhere. A loop
-/// without a body looks the same and is taken for one.
+/// Whether a `while` may be the end of a `do`: then a semicolon stands behind it. Such loops have
+/// their keyword elsewhere. A loop without a body looks the same and is taken for one.
 fn ends_a_do(line: &[char], at: usize) -> bool {
     if !has_word(line, at, "while") {
         return false;
@@ -114,7 +117,8 @@ fn ends_a_do(line: &[char], at: usize) -> bool {
     behind.is_some_and(|behind| line.get(behind) == Some(&';'))
 }
 
-/// The `while`, `for` or `do` of a loop whose head is at an extent: the keyword that it starts at, or the one before it on its line.
+/// The `while`, `for` or `do` of a loop whose head is at an extent: the keyword that it starts at,
+/// or the one before it on its line.
 pub(super) fn loop_keyword(extent: &Extent, sources: &Sources) -> Option<Position> {
     let line = letters(extent.file, extent.start.0, sources);
     let from = (extent.start.1 as usize).checked_sub(1)?;

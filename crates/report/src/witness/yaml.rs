@@ -1,4 +1,5 @@
-//! The part of YAML that a witness needs. Every text is quoted, so that nothing in it has a meaning.
+//! The part of YAML that a witness needs. Every text is quoted, so that nothing in it has a
+//! meaning.
 
 use std::fmt;
 

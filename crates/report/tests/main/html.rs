@@ -1,4 +1,5 @@
-//! The page is one sound file that asks nobody. What it does in a browser is tested by `.ci/browser`.
+//! The page is one sound file that needs no network. What it does in a browser is tested by
+//! `.ci/browser`.
 
 use crate::common;
 

@@ -1,4 +1,5 @@
-//! Claims about reports as a whole. One binary: what they have in common is compiled and linked once.
+//! Claims about reports as a whole. One binary: what they have in common is compiled and linked
+//! once.
 
 mod any_text;
 mod common;

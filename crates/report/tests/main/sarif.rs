@@ -1,5 +1,6 @@
-//! SARIF keeps to the schema of its standard, which is read from the file that `WHEREFORE_SARIF_SCHEMA` names (`.ci/schemas`
-//! fetches it). Without it that test is ignored, and only the structure is checked.
+//! SARIF keeps to the schema of its standard, which is read from the file that
+//! `WHEREFORE_SARIF_SCHEMA` names (`.ci/schemas` fetches it). Without it that test is ignored, and
+//! only the structure is checked.
 
 use crate::common;
 

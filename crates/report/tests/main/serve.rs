@@ -1,4 +1,5 @@
-//! The server answers its page and its questions, to this machine only, and stops when it is told to.
+//! The server answers its page and its questions, to this machine only, and stops when it is told
+//! to.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,5 +1,6 @@
-//! What people read, letter by letter. `UPDATE_SNAPSHOTS=1 cargo test -p wherefore-report --test main terminal` rewrites the expected
-//! texts under `tests/snapshots`; look at the difference before it is committed.
+//! What people read, letter by letter. `UPDATE_SNAPSHOTS=1 cargo test -p wherefore-report --test
+//! main terminal` rewrites the expected texts under `tests/snapshots`; look at the difference
+//! before it is committed.
 
 use crate::common;
 

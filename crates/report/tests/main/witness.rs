@@ -85,7 +85,8 @@ fn a_violation_is_a_sequence_of_inputs_and_branches_to_the_target() {
 fn an_input_in_a_loop_is_read_once_a_turn() {
     let mut explanation = common::min_max();
     let run = &mut explanation.runs[0];
-    // As if lines 7 to 9 were a loop: the input of line 7 is read, a branch is taken, and it is read again.
+    // As if lines 7 to 9 were a loop: the input of line 7 is read, a branch is taken, and it is
+    // read again.
     let turn: Vec<_> = [1, 4, 1, 4].map(|step| run.steps[step].clone()).into();
     run.steps = turn;
     let (mut first, mut second) = (run.inputs[1].clone(), run.inputs[1].clone());

@@ -1,4 +1,5 @@
-//! Installed solvers against the embedded one. Tests that need one are ignored unless they are asked for (`--include-ignored`).
+//! Installed solvers against the embedded one. Tests that need one are ignored unless they are
+//! asked for (`--include-ignored`).
 
 use crate::common;
 

@@ -1,4 +1,5 @@
-//! Simplification and circuits against an evaluator of syntax trees that shares nothing with either.
+//! Simplification and circuits against an evaluator of syntax trees that shares nothing with
+//! either.
 
 use crate::common;
 
@@ -114,8 +115,8 @@ proptest! {
     }
 }
 
-/// One solver is asked about all trees, and about each in turn; the answers are those of brute force, models satisfy, and
-/// cores are unsatisfiable parts of the assumptions.
+/// One solver is asked about all trees, and about each in turn; the answers are those of brute
+/// force, models satisfy, and cores are unsatisfiable parts of the assumptions.
 fn agrees(lists: &[Vec<u16>], shape: Shape) -> Result<(), TestCaseError> {
     let trees: Vec<Tree> = lists.iter().map(|numbers| bool_tree(numbers, shape)).collect();
     let (mut terms, mut solver) = (Terms::new(), BitBlaster::new());

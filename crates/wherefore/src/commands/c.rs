@@ -41,8 +41,8 @@ pub struct CArgs {
     #[arg(short = 'D', value_name = "MACRO", help_heading = "C")]
     define: Vec<String>,
 
-    /// Let this solver check proofs instead of the embedded one: `z3`, or the command line of any that reads SMT-LIB 2. What it does
-    /// not accept is no proof.
+    /// Let this solver check proofs instead of the embedded one: `z3`, or the command line of any
+    /// that reads SMT-LIB 2. What it does not accept is no proof.
     #[arg(long, value_name = "COMMAND", help_heading = "C")]
     solver: Option<String>,
 

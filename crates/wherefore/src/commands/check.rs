@@ -24,7 +24,8 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value = "auto")]
     engine: Engine,
 
-    /// Which interpolants become predicates, in refinement with decision diagrams [default: assume-skip+conciliated].
+    /// Which interpolants become predicates, in refinement with decision diagrams [default:
+    /// assume-skip+conciliated].
     #[arg(long, value_name = "NAME", value_parser = heuristic_parser())]
     heuristic: Option<Heuristic>,
 
@@ -80,7 +81,8 @@ enum Dump {
     Pds,
     /// The saturated automaton, as a graph in the DOT language.
     Automaton,
-    /// The spurious counterexamples of each iteration of refinement with their interpolants, as graphs in the DOT language.
+    /// The spurious counterexamples of each iteration of refinement with their interpolants, as
+    /// graphs in the DOT language.
     Dag,
 }
 

@@ -16,7 +16,8 @@ use super::report::{Replayed, Word, check_word};
 use super::{ProgramArgs, Subject, text};
 use crate::exit::{CliError, Exit, print};
 
-/// Say where and why a program fails: lines, statements, circumstances, the likely fault, and how to reproduce it.
+/// Say where and why a program fails: lines, statements, circumstances, the likely fault, and how
+/// to reproduce it.
 #[derive(Args)]
 pub struct ExplainArgs {
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! Questions to programs: `wherefore check`, `explain`, `project`, `slice` and `serve`.
 //!
-//! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C is
-//! read; `report.rs`: an answer as data for JSON; `text.rs`: answers in words.
+//! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C
+//! is read; `report.rs`: an answer as data for JSON; `text.rs`: answers in words.
 
 mod again;
 mod c;
@@ -33,7 +33,8 @@ use progress::LiveLine;
 /// What all questions to programs have in common.
 #[derive(Args)]
 pub struct ProgramArgs {
-    /// The program: C (.c, .i, or a task .yml), Cimple (.cimple), a Boolean program (.bp) or a Remopla file (.rem).
+    /// The program: C (.c, .i, or a task .yml), Cimple (.cimple), a Boolean program (.bp) or a
+    /// Remopla file (.rem).
     file: PathBuf,
 
     /// Further files of a C program.
@@ -44,8 +45,8 @@ pub struct ProgramArgs {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 
-    /// Ask about this label (or about the entry of this procedure) instead of all checks. In C, labels are errors only if they are
-    /// asked for.
+    /// Ask about this label (or about the entry of this procedure) instead of all checks. In C,
+    /// labels are errors only if they are asked for.
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
 

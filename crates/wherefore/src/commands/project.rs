@@ -19,7 +19,8 @@ use super::run::{RunStep, steps};
 use super::{ProgramArgs, Subject, text};
 use crate::exit::{CliError, Exit, print};
 
-/// Mark every line of a program that lies on some failing run; no failing run goes through the others.
+/// Mark every line of a program that lies on some failing run; no failing run goes through the
+/// others.
 #[derive(Args)]
 pub struct ProjectArgs {
     #[command(flatten)]
@@ -81,7 +82,8 @@ pub struct Lines {
     /// With a statement, but on no failing run.
     #[serde(rename = "out")]
     pub outside: BTreeSet<u32>,
-    /// On a failing run that was found; only said of C programs, where a line inside need not be on one.
+    /// On a failing run that was found; only said of C programs, where a line inside need not be on
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<BTreeSet<u32>>,
 }

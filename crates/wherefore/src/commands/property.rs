@@ -1,12 +1,13 @@
-//! Properties of C programs in words; and those that speak of nothing in a program, which hold whatever it does. "Safe" is true then, and says little:
-//! whoever named the property meant something, and perhaps misspelt it, or took the property of another program.
+//! Properties of C programs in words; and those that speak of nothing in a program, which hold
+//! whatever it does. "Safe" is true then, and says little: the name may be misspelt, or the
+//! property may be that of another program.
 
 use wherefore_frontend::c::{Mentions, Property};
 
 use super::c::CSubject;
 
-/// Why a property holds of a program vacuously, with what could be asked instead; none if it names something that occurs, or is the
-/// usual one, which nobody named.
+/// Why a property holds of a program vacuously, with what could be asked instead; none if it names
+/// something that occurs, or is the usual one, which was not named.
 pub fn vacuity(property: &Property, mentions: &Mentions) -> Option<String> {
     if *property == Property::All || mentions.includes(property) {
         return None;
@@ -25,7 +26,7 @@ pub fn vacuity(property: &Property, mentions: &Mentions) -> Option<String> {
     Some(format!("the property asks about {asked}; {}", offer(mentions)))
 }
 
-/// Why there is nothing to check for the usual property, which nobody named.
+/// Why there is nothing to check for the usual property.
 pub fn nothing(c: &CSubject) -> String {
     if c.is_cimple() {
         return "no assertion, no error function, no error label".to_owned();

@@ -17,7 +17,8 @@ use super::report::Word;
 use super::{ProgramArgs, Subject};
 use crate::exit::{CliError, Exit, print};
 
-/// Explain a program on a page in the browser, and answer its questions: a failing run through any line.
+/// Explain a program on a page in the browser, and answer its questions: a failing run through any
+/// line.
 #[derive(Args)]
 pub struct ServeArgs {
     #[command(flatten)]
@@ -26,7 +27,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     effort: EffortArgs,
 
-    /// The port on this machine; 0 takes any that is free. Nobody else can connect.
+    /// The port on this machine; 0 takes any that is free. Other machines cannot connect.
     #[arg(long, value_name = "NUMBER", default_value_t = 8000)]
     port: u16,
 

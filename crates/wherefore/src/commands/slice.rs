@@ -27,7 +27,8 @@ pub struct SliceArgs {
 enum Calls {
     /// They are.
     Keep,
-    /// Only what the innermost procedure does is looked at. Incomplete: the slice may leave out what is needed.
+    /// Only what the innermost procedure does is looked at. Incomplete: the slice may leave out
+    /// what is needed.
     Skip,
 }
 

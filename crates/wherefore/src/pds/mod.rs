@@ -19,8 +19,8 @@ use answer::Answer;
 
 /// Ask whether a pushdown system can reach a configuration, how, and through which nodes.
 ///
-/// FILE is a system in PDAAAL's JSON format, in the plain `pds` format, or in the readable format of
-/// docs/pds-format.md; the format is recognised by its content.
+/// FILE is a system in PDAAAL's JSON format, in the plain `pds` format, or in the readable format
+/// of docs/pds-format.md; the format is recognised by its content.
 #[derive(Args)]
 pub struct PdsArgs {
     /// The pushdown system.
@@ -30,7 +30,8 @@ pub struct PdsArgs {
     #[arg(long, value_name = "SET", conflicts_with = "start_file")]
     start: Option<String>,
 
-    /// Target configurations, as in `<p, error .*>` or just `error .*`; takes the place of those in FILE.
+    /// Target configurations, as in `<p, error .*>` or just `error .*`; takes the place of those in
+    /// FILE.
     #[arg(long, value_name = "SET", conflicts_with = "target_file")]
     target: Option<String>,
 
@@ -50,7 +51,8 @@ pub struct PdsArgs {
     #[arg(long)]
     projection: bool,
 
-    /// With `weights relation`: print the stores that occur at each node on runs from start to target.
+    /// With `weights relation`: print the stores that occur at each node on runs from start to
+    /// target.
     #[arg(long)]
     stores: bool,
 

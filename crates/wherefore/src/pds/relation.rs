@@ -69,7 +69,8 @@ impl<'a> Stores<'a> {
         Relation::from_pairs(self.ours.len(), pairs)
     }
 
-    /// The system of a file, its effects as weights, with merge functions on calls if there are locals.
+    /// The system of a file, its effects as weights, with merge functions on calls if there are
+    /// locals.
     pub fn system(&self, file: &PdsFile) -> System<Relation, Call> {
         let d = self.domain();
         let entered = self.relation(|store, visit| self.file.entries(store, visit));

@@ -1,4 +1,5 @@
-//! Verdicts of `wherefore check` on small C programs whose answer depends on what is outside of them.
+//! Verdicts of `wherefore check` on small C programs whose answer depends on what is outside of
+//! them.
 
 use std::fs;
 use std::process::Command;
@@ -25,7 +26,8 @@ fn judge(class: &str, cases: &[Case]) {
             _ => "refused",
         };
         let shown = String::from_utf8_lossy(&output.stdout);
-        // Nothing of this can be fed to the compiled program, so it must not be said to have failed for it.
+        // Nothing of this can be fed to the compiled program, so it must not be said to have failed
+        // for it.
         if !right.contains(&found) || (shown.contains("not confirmed") && found == "unsafe") {
             wrong.push(format!("{found} instead of {right:?}: {text}\n{shown}"));
         }

@@ -1,4 +1,5 @@
-//! `wherefore explain`, `project` and `serve` as a user sees them: exit codes, what is printed, files that are written.
+//! `wherefore explain`, `project` and `serve` as a user sees them: exit codes, what is printed,
+//! files that are written.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,5 @@
-//! Claims about the command line as a whole. One binary: what they have in common is compiled and linked once. `tests/limits.rs` is one of its own, for it looks at the clock.
+//! Claims about the command line as a whole. One binary: what they have in common is compiled and
+//! linked once. `tests/limits.rs` is one of its own, for it looks at the clock.
 
 mod c;
 mod c_verdicts;

@@ -144,7 +144,8 @@ fn the_automaton_as_a_graph() {
     assert!(text(&output).contains("label=\"p_foo\""));
 }
 
-/// The instances of a public collection, where they are at hand: every answer, from either end and from both.
+/// The instances of a public collection, where they are at hand: every answer, from either end and
+/// from both.
 #[test]
 #[ignore = "needs a folder of programs, WHEREFORE_BENCH"]
 fn collected_instances_have_their_known_answers() {

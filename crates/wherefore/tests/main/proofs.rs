@@ -1,4 +1,5 @@
-//! Proofs about C programs are checked again, by a solver of choice; what is not checked is said or is no proof.
+//! Proofs about C programs are checked again, by a solver of choice; what is not checked is said or
+//! is no proof.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -91,7 +92,8 @@ fn what_is_no_solver_is_an_error() {
     }
 }
 
-/// Knows the answers to the questions that tell a solver from other programs, but has no more to say when it is started again.
+/// Knows the answers to the questions that tell a solver from other programs, but has no more to
+/// say when it is started again.
 #[cfg(unix)]
 const SHORT_LIVED: &str = r#"#!/bin/sh
 if [ -e started ]; then echo "$1"; exit 3; fi

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What `wherefore` says about a file with some text: exit code, standard output and standard error.
+/// What `wherefore` says about a file with some text: exit code, standard output and standard
+/// error.
 fn ask(verb: &str, name: &str, text: &str, options: &[&str]) -> (Option<i32>, String, String) {
     let folder: PathBuf =
         std::env::temp_dir().join(format!("wherefore-property-{}-{name}", std::process::id()));

@@ -163,7 +163,7 @@ int main(void) {{ int x = __VERIFIER_nondet_int(); {done} if (x == 41 && sizeof(
     let answer = one("unused128", &with(unused, ""), &["--data-model", "ilp32"]);
     confirmed(&answer);
     assert_eq!(answer["replay"]["why"], Value::Null, "{answer}");
-    // Whoever computes with them still needs 64 bits, where `long` has another size.
+    // A program that computes with them still needs 64 bits, where `long` has another size.
     let used = [
         ("call128", with("extern __int128 wide(void);", "wide();")),
         ("object128", with("__int128 y, z;", "y = y + z;")),
@@ -226,7 +226,7 @@ fn functions_of_the_c_library_are_the_real_ones() {
     }
     // The program really fails: what the library returns is what the run needs.
     confirmed(&one("atoi-fails", &with("int atoi(const char *);", "atoi(\"42\") == 42"), &[]));
-    // Inputs are inputs, whoever defines them.
+    // Functions that bring inputs are fed, though the library defines them.
     confirmed(&one("rand", &with("int rand(void);", "rand() == 1234567"), &[]));
     confirmed(&one(
         "getchar",

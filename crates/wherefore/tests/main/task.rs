@@ -1,4 +1,5 @@
-//! Tasks and property files of SV-COMP: what they ask is answered, is *unknown*, or is bad input; nothing else is answered instead.
+//! Tasks and property files of SV-COMP: what they ask is answered, is *unknown*, or is bad input;
+//! nothing else is answered instead.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +8,8 @@ const SAFE: &str = "CHECK( init(main()), LTL(G ! call(reach_error())) )\n";
 const PROGRAM: &str = "void reach_error(void); int input(void);
 int main(void) { if (input() == 5) reach_error(); return 0; }\n";
 
-/// What `wherefore` says in a folder with these files: exit code, standard output and standard error.
+/// What `wherefore` says in a folder with these files: exit code, standard output and standard
+/// error.
 fn ask(name: &str, files: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String, String) {
     let folder: PathBuf = std::env::temp_dir().join(format!("wherefore-task-{}-{name}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,5 @@
-//! One verdict for each check, and statements that hold: what users read is compared with what programs do.
+//! One verdict for each check, and statements that hold: what users read is compared with what
+//! programs do.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -112,7 +113,8 @@ int main(void) {
     assert!(reason.contains("line 7"), "{reason}");
 }
 
-/// Puts a test of each invariant in front of its line, compiles and runs the program: none may fail.
+/// Puts a test of each invariant in front of its line, compiles and runs the program: none may
+/// fail.
 fn invariants_hold(name: &str, text: &str) -> usize {
     let (code, answer) = check(&format!("{name}.c"), text, &["--engine", "cegar", "--invariants"]);
     assert_eq!(code, Some(0), "{name}: {answer}");
@@ -144,8 +146,8 @@ fn invariants_hold(name: &str, text: &str) -> usize {
     tested
 }
 
-/// The invariant of a loop is about the procedure of the loop: a caller with a variable of the same name, or several
-/// calls, must not make it false.
+/// The invariant of a loop is about the procedure of the loop: a caller with a variable of the same
+/// name, or several calls, must not make it false.
 #[test]
 fn invariants_hold_in_the_compiled_program() {
     let head = "extern void reach_error(void);\nextern int __VERIFIER_nondet_int(void);\n";
@@ -205,7 +207,8 @@ int main(void) {
     assert!(tested >= 6, "only {tested} invariants were tested");
 }
 
-/// What `enforce` excludes is excluded everywhere: a line is not cleared and part of an explanation at once.
+/// What `enforce` excludes is excluded everywhere: a line is not cleared and part of an explanation
+/// at once.
 #[test]
 fn enforced_conditions_bind_projection_and_explanation_alike() {
     let text = "decl g;\nvoid f() begin\n  enforce g;\n  if (*) then\n    g := F;\n    skip;\n  else\n    skip;\n  fi\n  assert(F);\nend\nvoid main() begin\n  g := T;\n  f();\nend\n";

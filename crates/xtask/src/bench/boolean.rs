@@ -1,5 +1,5 @@
-//! Exact checking of Boolean programs in the shape of SLAM's: many procedures, a lock that must alternate, data that
-//! decides about it.
+//! Exact checking of Boolean programs in the shape of SLAM's: many procedures, a lock that must
+//! alternate, data that decides about it.
 
 use std::fmt::Write;
 
@@ -111,7 +111,8 @@ fn row(table: &mut Table, shape: Shape) {
     ]);
 }
 
-/// A program as text: a tree of calls over all procedures, more calls to later ones, and statements on a few variables.
+/// A program as text: a tree of calls over all procedures, more calls to later ones, and statements
+/// on a few variables.
 fn generate(shape: &Shape) -> String {
     let mut random = Random::new(shape.seed);
     let mut text = String::from("decl locked");
@@ -245,7 +246,8 @@ impl Body<'_> {
         self.line(&format!("{target} := p{callee}({a}, {b});"));
     }
 
-    /// Acquires and releases under the same condition, kept in a local; a faulty one forgets to look at it.
+    /// Acquires and releases under the same condition, kept in a local; a faulty one forgets to
+    /// look at it.
     fn critical_section(&mut self, faulty: bool) {
         self.line("a := *;");
         self.line("if (a) then acquire(); fi;");

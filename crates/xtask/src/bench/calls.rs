@@ -1,5 +1,5 @@
-//! Deep call graphs: one property, calls of depth d with two calls in each procedure. The program with its calls inlined
-//! has 2^d frames; its procedures grow linearly.
+//! Deep call graphs: one property, calls of depth d with two calls in each procedure. The program
+//! with its calls inlined has 2^d frames; its procedures grow linearly.
 
 use std::fmt::Write;
 use std::time::Duration;

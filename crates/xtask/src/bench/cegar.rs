@@ -1,4 +1,5 @@
-//! Abstraction refinement: the tables of \[Kie05\] chapter 6, with ours beside them, and the race of engines.
+//! Abstraction refinement: the tables of \[Kie05\] chapter 6, with ours beside them, and the race
+//! of engines.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +16,8 @@ use super::{Extent, measure};
 /// What one try may take.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// An example of the document: where it stands, its file, and what was printed for heuristics (cycles, predicates, seconds).
+/// An example of the document: where it stands, its file, and what was printed for heuristics
+/// (cycles, predicates, seconds).
 struct Example {
     title: &'static str,
     file: &'static str,
@@ -94,7 +96,8 @@ fn parse(text: &str) -> Task {
 /// What an attempt found: cycles, most predicates, milliseconds; `None` if it took too long.
 type Attempt = Option<(usize, usize, f64)>;
 
-/// Decides in a process of its own, which can be ended: a single operation on diagrams may take very long.
+/// Decides in a process of its own, which can be ended: a single operation on diagrams may take
+/// very long.
 fn attempt(file: &Path, way: &str) -> Attempt {
     let me = std::env::current_exe().expect("this program has a name");
     let mut child = Command::new(me)
@@ -141,7 +144,7 @@ pub fn one(file: &Path, way: &str) {
     let refinement = answer.facts.refinement.as_ref();
     let (cycles, most) = refinement.map_or((0, 0), |facts| (facts.iterations, facts.most_predicates));
     println!("{cycles} {most} {}", time.as_secs_f64() * 1e3);
-    // Whoever lost the race is not waited for.
+    // The engine that lost the race is not waited for.
     std::process::exit(0);
 }
 

@@ -1,7 +1,8 @@
 //! Programs with known faults: does the explanation lead to them?
 //!
-//! `FOLDER/faults.csv` lists the programs: `path`, `fault_line`, and `other_unmarked_faults`, which is not 0 if the line is not the whole fault. How
-//! they are read is said by the `index.csv` in the nearest folder above each of them, as for `cargo xtask accept`.
+//! `FOLDER/faults.csv` lists the programs: `path`, `fault_line`, and `other_unmarked_faults`, which
+//! is not 0 if the line is not the whole fault. How they are read is said by the `index.csv` in the
+//! nearest folder above each of them, as for `cargo xtask accept`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -25,7 +26,8 @@ struct Found {
     near: bool,
     /// Lines of the first neighbourhood.
     size: usize,
-    /// The place of the line among those of failing runs, by suspicion; ties count as the middle of them.
+    /// The place of the line among those of failing runs, by suspicion; ties count as the middle of
+    /// them.
     place: Option<f64>,
     lines: usize,
     check: f64,

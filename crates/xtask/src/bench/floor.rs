@@ -1,7 +1,8 @@
 //! The floor: post\* and pre\* without weights, orders, limits, witnesses or a general automaton.
 //!
-//! It answers nothing but "which transitions are there?", from one start or target configuration with one symbol. What
-//! the engine takes above it is the price of everything else that the engine does.
+//! It answers nothing but "which transitions are there?", from one start or target configuration
+//! with one symbol. What the engine takes above it is the price of everything else that the engine
+//! does.
 
 use wherefore_pushdown::{Rhs, State, Symbol, System};
 
@@ -54,7 +55,8 @@ pub fn post_star<W>(system: &System<W>, start: (State, Symbol)) -> usize {
     // A state below calls is numbered by the head of the entry; heads of such states by the rule.
     let end = heads;
     let mut lists = Lists { first: vec![NONE; heads as usize], cells: Vec::new() };
-    // Below an entry head: (return site, target) pairs; and the control states in which the callee has returned.
+    // Below an entry head: (return site, target) pairs; and the control states in which the callee
+    // has returned.
     let mut below: Vec<Vec<(u32, u32)>> = vec![Vec::new(); heads as usize + 1];
     let mut returned: Vec<Vec<u32>> = vec![Vec::new(); heads as usize + 1];
     lists.add(head(start.0, start.1), end);

@@ -1,4 +1,5 @@
-//! Path expressions against the best worklist order, on systems with many loops and with few, in tall domains.
+//! Path expressions against the best worklist order, on systems with many loops and with few, in
+//! tall domains.
 
 use std::time::Duration;
 
@@ -108,7 +109,8 @@ struct Bench<'a> {
 impl Bench<'_> {
     /// Measures one domain and adds a row.
     ///
-    /// Every run gets a domain of its own, so that none profits from what an earlier one left in a cache.
+    /// Every run gets a domain of its own, so that none profits from what an earlier one left in a
+    /// cache.
     fn row<S: Semiring>(&mut self, name: &str, fresh: impl Fn() -> (S, System<S::Weight>)) -> Speed {
         let Self { table, loops, program, direction } = self;
         let direction = *direction;

@@ -1,4 +1,5 @@
-//! Benchmarks. Figures of one run can be compared with each other; those of two runs, or of two machines, cannot.
+//! Benchmarks. Figures of one run can be compared with each other; those of two runs, or of two
+//! machines, cannot.
 
 mod boolean;
 mod calls;
@@ -57,7 +58,8 @@ pub enum Subject {
         #[arg(long)]
         quick: bool,
     },
-    /// Explanations of programs with known faults; `wherefore` must have been built with the same profile.
+    /// Explanations of programs with known faults; `wherefore` must have been built with the same
+    /// profile.
     Faults {
         /// A folder with `faults.csv` [default: the one that WHEREFORE_BENCH names].
         folder: Option<PathBuf>,

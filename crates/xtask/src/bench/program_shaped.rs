@@ -1,6 +1,8 @@
-//! Random pushdown systems in the shape of programs: procedures of branches, loops, calls and some recursion.
+//! Random pushdown systems in the shape of programs: procedures of branches, loops, calls and some
+//! recursion.
 //!
-//! Everything is a function of its parameters: the same numbers give the same system on every machine.
+//! Everything is a function of its parameters: the same numbers give the same system on every
+//! machine.
 
 use wherefore_pushdown::{Names, Rhs, State, Symbol, System};
 
@@ -132,7 +134,8 @@ impl Program {
         self.property as usize * (self.edges.len() + self.calls.len() + self.exits.len())
     }
 
-    /// The pushdown system, with the weight that `weight` gives to each rule (its kind's number of steps is passed on).
+    /// The pushdown system, with the weight that `weight` gives to each rule (its kind's number of
+    /// steps is passed on).
     pub fn system<W>(&self, mut weight: impl FnMut(u64) -> W) -> System<W> {
         let states = Names::numbered(self.property);
         let mut system = System::with_names(states, Names::numbered(self.nodes));

@@ -1,6 +1,8 @@
-//! The error projection of all nodes on decision diagrams: adjoints, functional automata and double pre\*.
+//! The error projection of all nodes on decision diagrams: adjoints, functional automata and double
+//! pre\*.
 //!
-//! Each step runs once: a second time it would find its results in the cache of the decision diagrams.
+//! Each step runs once: a second time it would find its results in the cache of the decision
+//! diagrams.
 
 use wherefore_domains::bdd::{BddRelations, Predicate};
 use wherefore_pushdown::{

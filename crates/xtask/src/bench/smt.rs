@@ -83,7 +83,8 @@ fn paths(extent: Extent) {
     table.print("Path formulas");
 }
 
-/// A path as facts about the successive values of variables, with one run that shows that it can be walked.
+/// A path as facts about the successive values of variables, with one run that shows that it can be
+/// walked.
 struct Path {
     terms: Terms,
     random: Random,

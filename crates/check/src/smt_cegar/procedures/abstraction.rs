@@ -1,8 +1,10 @@
-//! The abstract program: an extended weighted pushdown system whose weights relate truth values of predicates.
+//! The abstract program: an extended weighted pushdown system whose weights relate truth values of
+//! predicates.
 //!
-//! \[Lal09\] §1.1.2 and §3.5, \[Kie05\] §5.3. Each location is a symbol, and each call has two more: `call`, where the predicates at the callee's entry have
-//! been computed from the caller's, and `pivot`, where the callee has returned and its effect is known. The merge function keeps the truth
-//! values of the caller over the call; a last step puts them and the effect together.
+//! \[Lal09\] §1.1.2 and §3.5, \[Kie05\] §5.3. Each location is a symbol, and each call has two
+//! more: `call`, where the predicates at the callee's entry have been computed from the caller's,
+//! and `pivot`, where the callee has returned and its effect is known. The merge function keeps the
+//! truth values of the caller over the call; a last step puts them and the effect together.
 
 use rustc_hash::FxHashMap;
 use wherefore_domains::Entry;
@@ -20,7 +22,8 @@ pub(super) const CONTROL: State = State(0);
 /// Abstract bits that are prepared.
 const RESERVE: usize = 96;
 
-/// What an abstract bit is for. Each kind has bits of its own, so that all fit beside each other during a call.
+/// What an abstract bit is for. Each kind has bits of its own, so that all fit beside each other
+/// during a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bit {
     /// Predicates at locations: local to a procedure.
@@ -62,7 +65,8 @@ pub(super) struct Abstract {
 pub(super) struct Predicates {
     /// At each point, the formulas with their numbers among those of the procedure.
     pub at: Vec<Vec<(Term, usize)>>,
-    /// A formula and its negation share a number, and have the same one wherever they are tracked, so that keeping it is keeping the bit.
+    /// A formula and its negation share a number, and have the same one wherever they are tracked,
+    /// so that keeping it is keeping the bit.
     numbers: FxHashMap<ProcedureId, FxHashMap<Term, usize>>,
 }
 
@@ -240,7 +244,8 @@ impl Abstract {
         }
     }
 
-    /// A relation as a weight: the bits before that are not used after are 0 then, and all others stay.
+    /// A relation as a weight: the bits before that are not used after are 0 then, and all others
+    /// stay.
     fn weight(&self, before: &[Tracked], after: &[Tracked], relation: &Predicate) -> Predicate {
         let bits = &self.bits;
         let mut changed: Vec<usize> = after.iter().map(|(_, bit)| *bit).collect();

@@ -1,7 +1,8 @@
 //! The program procedure by procedure: points, the blocks between them, and calls.
 //!
-//! A call is not inlined. It is put together from three parts, as in \[Kie05\] §5.3: how the callee is *entered* from the store of the caller; the
-//! *effect* of the callee, which is known only by predicates at its exit; and how the caller *resumes*, with what the callee left.
+//! A call is not inlined. It is put together from three parts, as in \[Kie05\] §5.3: how the callee
+//! is *entered* from the store of the caller; the *effect* of the callee, which is known only by
+//! predicates at its exit; and how the caller *resumes*, with what the callee left.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -41,7 +42,8 @@ pub(super) struct CallSite {
     pub resume: Block,
     /// The names in the effect of the callee, in terms of the caller's store and these inputs.
     pub at_exit: FxHashMap<Term, Term>,
-    /// The names of the caller after the call, in terms of the callee's exit and frozen values; and the condition.
+    /// The names of the caller after the call, in terms of the callee's exit and frozen values; and
+    /// the condition.
     pub back: FxHashMap<Term, Term>,
     pub back_guard: Term,
     /// The caller's names with their frozen ones.
@@ -206,7 +208,8 @@ impl Graph {
         }
     }
 
-    /// What some edges of a block do, given by their positions: the others are skipped, and only assumptions are conditions.
+    /// What some edges of a block do, given by their positions: the others are skipped, and only
+    /// assumptions are conditions.
     pub fn part(&self, machine: &mut Machine<'_>, way: usize, kept: &[usize]) -> Way {
         let Way { block, edges } = &*self.ways[way];
         let edges = kept.iter().map(|position| edges[*position]).collect();
@@ -277,7 +280,8 @@ impl Graph {
         let ends = (at(program.edge(edge).from), at(program.edge(edge).to));
         let prefix = format!("call{}.{}", caller.0, edge.edge.0);
 
-        // Entering: the callee's names, its names at entry, and frozen names, each in terms of the caller's.
+        // Entering: the callee's names, its names at entry, and frozen names, each in terms of the
+        // caller's.
         machine.name_prefix(prefix.clone());
         let (assigned, entered, guard) = machine.call(&self.names.store.clone(), from_frame, call, to_frame);
         let mut enter: FxHashMap<Term, Term> = FxHashMap::default();
@@ -308,7 +312,8 @@ impl Graph {
             self.names.visible(caller).map(|named| (named.now, after.get(named.number))).collect();
         back.extend(frozen.iter().copied().filter(|(name, _)| !back.contains_key(name)).collect::<Vec<_>>());
 
-        // The same, seen from the caller: what the callee left is anything, except that most globals are as they were.
+        // The same, seen from the caller: what the callee left is anything, except that most
+        // globals are as they were.
         let writes = &mod_ref.effects(callee).writes;
         let mut at_exit: FxHashMap<Term, Term> = FxHashMap::default();
         for named in self.names.visible(callee) {

@@ -1,14 +1,20 @@
-//! Why a path with calls cannot be run: predicates for its points, and effects for the procedures that return on it.
+//! Why a path with calls cannot be run: predicates for its points, and effects for the procedures
+//! that return on it.
 //!
-//! \[Kie05\] §5.3 and §6.4, as nested interpolants (M. Heizmann, J. Hoenicke, A. Podelski, *Nested Interpolants*, POPL 2010), with substitution and
-//! instances in place of quantifiers. Backwards from `false` at the end, a formula is read before each block (`before`). At the return of a
-//! call, the formula F speaks of what the callee left and of the caller's own store. It is taken through the callee twice:
+//! \[Kie05\] §5.3 and §6.4, as nested interpolants (M. Heizmann, J. Hoenicke, A. Podelski, *Nested
+//! Interpolants*, POPL 2010), with substitution and instances in place of quantifiers. Backwards
+//! from `false` at the end, a formula is read before each block (`before`). At the return of a
+//! call, the formula F speaks of what the callee left and of the caller's own store. It is taken
+//! through the callee twice:
 //!
-//! 1. As it is, with the caller's values frozen. At the entry it has become W, which is what the caller must know before the call.
-//! 2. The effect `W at entry → F`, freed of frozen values by instances, is the formula at the exit. Going backwards through the callee it becomes
-//!    true at the entry at the latest. Its parts are tracked in the callee: they speak of the callee's store now and at entry alone.
+//! 1. As it is, with the caller's values frozen. At the entry it has become W, which is what the
+//!    caller must know before the call.
+//! 2. The effect `W at entry → F`, freed of frozen values by instances, is the formula at the exit.
+//!    Going backwards through the callee it becomes true at the entry at the latest. Its parts are
+//!    tracked in the callee: they speak of the callee's store now and at entry alone.
 //!
-//! What the caller knows and the effect together give F, so that the path is no abstract run any more.
+//! What the caller knows and the effect together give F, so that the path is no abstract run any
+//! more.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_smt::{BitBlaster, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms};
@@ -32,7 +38,8 @@ pub(super) struct Nested<'n> {
     pub found: Vec<Triple>,
 }
 
-/// What a piece of the path makes of what holds before it. Together, the triples of a path lead from what holds at the start to `false`.
+/// What a piece of the path makes of what holds before it. Together, the triples of a path lead
+/// from what holds at the start to `false`.
 pub(super) struct Triple {
     pub piece: Piece,
     pub before: (PointId, Term),
@@ -163,8 +170,9 @@ impl Nested<'_> {
         Ok(before)
     }
 
-    /// Gives the values in a formula that a call leaves alone names of their own: the largest terms of frozen values and globals that it does not write;
-    /// but those that are computed from what the callee was given part by part.
+    /// Gives the values in a formula that a call leaves alone names of their own: the largest terms
+    /// of frozen values and globals that it does not write; but those that are computed from what
+    /// the callee was given part by part.
     fn freeze(
         &mut self,
         terms: &mut Terms,
@@ -196,8 +204,8 @@ impl Nested<'_> {
         (terms.substitute(formula, &own), frozen)
     }
 
-    /// A guess for an effect that ends with a number if it started with one: that the two differ by as much always. Taken if it is enough, and
-    /// the path makes it true from any store.
+    /// A guess for an effect that ends with a number if it started with one: that the two differ by
+    /// as much always. Taken if it is enough, and the path makes it true from any store.
     fn difference(
         &mut self,
         terms: &mut Terms,
@@ -232,7 +240,8 @@ impl Nested<'_> {
         Ok(None)
     }
 
-    /// An effect that gives `left` at the exit whenever `at_entry` held at the entry, without frozen values.
+    /// An effect that gives `left` at the exit whenever `at_entry` held at the entry, without
+    /// frozen values.
     fn effect(
         &self,
         terms: &mut Terms,
@@ -258,7 +267,8 @@ impl Nested<'_> {
         if open.is_empty() {
             return Ok(effect);
         }
-        // Others get values one after the other, as long as the caller could still see the effect fail.
+        // Others get values one after the other, as long as the caller could still see the effect
+        // fail.
         let choices: Vec<Vec<Term>> =
             open.iter().map(|value| compared_with(terms, at_entry, value.name)).collect();
         let mut seen_by_caller = site.at_exit.clone();
@@ -282,7 +292,8 @@ impl Nested<'_> {
         Ok(instances)
     }
 
-    /// A value of the caller's in terms of what the callee has at its entry, if it is one of them up to a constant.
+    /// A value of the caller's in terms of what the callee has at its entry, if it is one of them
+    /// up to a constant.
     fn computed_from_entry(&self, terms: &mut Terms, site: &CallSite, value: Term) -> Option<Term> {
         if terms.constant(value).is_some() {
             return Some(value);
@@ -303,7 +314,8 @@ impl Nested<'_> {
     }
 }
 
-/// The largest terms in a formula that are about frozen values, and beside them at most about globals that the call does not write.
+/// The largest terms in a formula that are about frozen values, and beside them at most about
+/// globals that the call does not write.
 fn left_alone(terms: &Terms, site: &CallSite, formula: Term) -> Vec<Term> {
     let is_frozen = |variable: &Term| site.frozen.iter().any(|(_, frozen)| frozen == variable);
     let mut found = Vec::new();
@@ -326,7 +338,8 @@ fn left_alone(terms: &Terms, site: &CallSite, formula: Term) -> Vec<Term> {
     found
 }
 
-/// The terms, free of frozen values, that a formula compares a frozen value with, and their neighbours.
+/// The terms, free of frozen values, that a formula compares a frozen value with, and their
+/// neighbours.
 fn compared_with(terms: &mut Terms, formula: Term, name: Term) -> Vec<Term> {
     let mut equal = Vec::new();
     let mut near = Vec::new();
@@ -379,7 +392,8 @@ fn is_frozen(terms: &Terms, variable: Term) -> bool {
     terms.name(variable).is_some_and(|name| name.starts_with("caller("))
 }
 
-/// An instance of an effect that does not hold in a model in which the effect does not: if possible with terms, else with the model's values.
+/// An instance of an effect that does not hold in a model in which the effect does not: if possible
+/// with terms, else with the model's values.
 fn ruling_out(
     terms: &mut Terms,
     site: &CallSite,

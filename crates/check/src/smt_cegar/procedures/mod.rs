@@ -1,13 +1,14 @@
 //! Refinement with summaries of procedures: calls are not inlined, so recursion has no bound.
 //!
-//! \[Kie05\] §5.3 and \[Lal09\] §1.1.2 for C. The abstract program is an extended weighted pushdown system (`abstraction`); post\* decides it for all
-//! depths of recursion. A counterexample is executed with a frame for each of its calls (`path`); if it cannot be run, nested
-//! interpolants are the next predicates: what callers must know, and what callees do (`interpolants`). A proof is checked again, edge by edge and call
-//! by call (`proof`).
+//! \[Kie05\] §5.3 and \[Lal09\] §1.1.2 for C. The abstract program is an extended weighted pushdown
+//! system (`abstraction`); post\* decides it for all depths of recursion. A counterexample is
+//! executed with a frame for each of its calls (`path`); if it cannot be run, nested interpolants
+//! are the next predicates: what callers must know, and what callees do (`interpolants`). A proof
+//! is checked again, edge by edge and call by call (`proof`).
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `names` and `graph`: the program. 3. `abstraction`; `sharpen`: where it is too coarse. 4. `path`, `slices`,
-//!    `interpolants`. 5. `proof`.
+//! 1. [`check`]: the loop. 2. `names` and `graph`: the program. 3. `abstraction`; `sharpen`: where
+//!    it is too coarse. 4. `path`, `slices`, `interpolants`. 5. `proof`.
 
 mod abstraction;
 mod graph;
@@ -307,7 +308,8 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// What is known at each point: which truth values can be there, together with those at the entry that lead to them.
+    /// What is known at each point: which truth values can be there, together with those at the
+    /// entry that lead to them.
     fn invariants(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Vec<Term> {
         let d = &program.bits;
         let automaton = &post.automaton;
@@ -340,7 +342,8 @@ impl<'a> Refinement<'a> {
         invariants
     }
 
-    /// A relation between truth values at the entry of a procedure and at a point of it, as a formula.
+    /// A relation between truth values at the entry of a procedure and at a point of it, as a
+    /// formula.
     fn formula(
         &mut self,
         (entry, point): (PointId, PointId),

@@ -1,8 +1,9 @@
 //! What formulas call the values of variables.
 //!
-//! Formulas of a procedure speak of its store and of its store *at entry*, written `old(x)`. One about the two stores at its exit, and its
-//! *results*, is the effect of the procedure. While a callee runs, formulas may also speak of the caller's store, which nobody changes: its values
-//! are *frozen*.
+//! Formulas of a procedure speak of its store and of its store *at entry*, written `old(x)`. One
+//! about the two stores at its exit, and its *results*, is the effect of the procedure. While a
+//! callee runs, formulas may also speak of the caller's store, which does not change meanwhile: its
+//! values are *frozen*.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::{Operation, Procedure, ProcedureId, Program, Target, Var};
@@ -93,8 +94,8 @@ impl Names {
         self.globals.iter().chain(&self.locals[&procedure]).copied()
     }
 
-    /// The names of what formulas of a procedure speak of: its store, its store at entry, its results, and the
-    /// store of its caller.
+    /// The names of what formulas of a procedure speak of: its store, its store at entry, its
+    /// results, and the store of its caller.
     pub fn vocabulary(&self, program: &Program, procedure: ProcedureId) -> Vocabulary {
         let mut words = Vocabulary::default();
         let body = program.procedure(procedure);

@@ -1,7 +1,8 @@
 //! An abstract counterexample with calls: can it be run?
 //!
-//! Each call on the path gets a frame of its own, however deep the recursion: only what a path needs is inlined. So the formula of the path is
-//! exact, and satisfiable exactly if the path can be run.
+//! Each call on the path gets a frame of its own, however deep the recursion: only what a path
+//! needs is inlined. So the formula of the path is exact, and satisfiable exactly if the path can
+//! be run.
 
 use std::rc::Rc;
 
@@ -167,7 +168,8 @@ fn values(
     values
 }
 
-/// A reason why a path cannot be run: the steps whose conditions count, and those of an unsatisfiable core.
+/// A reason why a path cannot be run: the steps whose conditions count, and those of an
+/// unsatisfiable core.
 pub(super) struct Because {
     pub prefix: Prefix,
     pub core: Vec<usize>,
@@ -182,7 +184,8 @@ impl Executed {
         budget: &Budget,
     ) -> Result<Option<Model>, Reason> {
         let all: Vec<Term> = self.guards.iter().map(|(_, guard)| *guard).collect();
-        // One question: a satisfiability solver is slower with many assumptions than with one, at times very much so.
+        // One question: a satisfiability solver is slower with many assumptions than with one, at
+        // times very much so.
         let whole = terms.all(&all);
         match solver.check(terms, &[whole], budget) {
             Outcome::Sat(model) => Ok(Some(model)),

@@ -1,9 +1,11 @@
 //! The proof of a safe program with calls, checked again.
 //!
-//! At each point of a procedure there is an invariant about its store now and at entry; at its exit, the effect. They are a proof if the first
-//! invariant holds at the start; each is kept by each edge; each return gives the effect; each call enters where the callee's first invariant holds;
-//! what a caller knew before a call, and the effect, give its invariant behind the call; and the invariant is false where the program fails.
-//! By induction over runs, invariants then hold always. The meaning of edges is that of [`Proof`], not the engine's.
+//! At each point of a procedure there is an invariant about its store now and at entry; at its
+//! exit, the effect. They are a proof if the first invariant holds at the start; each is kept by
+//! each edge; each return gives the effect; each call enters where the callee's first invariant
+//! holds; what a caller knew before a call, and the effect, give its invariant behind the call; and
+//! the invariant is false where the program fails. By induction over runs, invariants then hold
+//! always. The meaning of edges is that of [`Proof`], not the engine's.
 
 use std::collections::BTreeSet;
 
@@ -136,7 +138,8 @@ impl Check<'_, '_, '_> {
         let behind = graph
             .point(wherefore_program::Node { procedure: edge.procedure, location: program.edge(edge).to })?;
         let (changes, given, possible) = self.called(scope, edge)?;
-        // The callee's names at entry have the values of the call; its results, and what it writes, any.
+        // The callee's names at entry have the values of the call; its results, and what it writes,
+        // any.
         let mut at_exit: FxHashMap<Term, Term> = FxHashMap::default();
         let mut left: FxHashMap<Term, Term> = changes.clone();
         for global in &graph.names.globals {
@@ -182,7 +185,8 @@ impl Check<'_, '_, '_> {
     }
 }
 
-/// Which globals each procedure may change: found anew, so that an error of the engine's analysis shows.
+/// Which globals each procedure may change: found anew, so that an error of the engine's analysis
+/// shows.
 fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
     fn add<'t>(set: &mut BTreeSet<u32>, targets: impl IntoIterator<Item = &'t Target>) {
         set.extend(targets.into_iter().filter_map(|target| match target.variable {

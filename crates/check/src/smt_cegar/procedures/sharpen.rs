@@ -1,8 +1,9 @@
 //! Relations that were left open, made sharper where a counterexample asks for it.
 //!
-//! A relation of truth values is left open where too many of them would have to be enumerated. Then a path may stay possible although all its
-//! formulas are tracked. But each of its triples says how truth values before a piece determine others after it: taken into the relations, they
-//! rule out the path. (As `sharpen` in the module above does step by step.)
+//! A relation of truth values is left open where too many of them would have to be enumerated. Then
+//! a path may stay possible although all its formulas are tracked. But each of its triples says how
+//! truth values before a piece determine others after it: taken into the relations, they rule out
+//! the path. (As `sharpen` in the module above does step by step.)
 
 use rustc_hash::FxHashMap;
 use wherefore_domains::bdd::{BddRelations, Moment, Predicate};

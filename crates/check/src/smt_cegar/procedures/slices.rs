@@ -1,7 +1,8 @@
 //! Slices of counterexamples with calls.
 //!
-//! As `slices` in the module above: if the slice cannot be run, neither can the path, and the formulas of the slice rule it out. Calls and returns of the path
-//! stay, so that each step has its frame; what is not in the slice within procedures is skipped.
+//! As `slices` in the module above: if the slice cannot be run, neither can the path, and the
+//! formulas of the slice rule it out. Calls and returns of the path stay, so that each step has its
+//! frame; what is not in the slice within procedures is skipped.
 
 use std::rc::Rc;
 
@@ -13,7 +14,8 @@ use super::graph::{Graph, Way};
 use super::path::{Path, Step};
 use crate::symbolic::Machine;
 
-/// Slices of the paths of one program. What is known of the program, and of parts of blocks, is kept from cycle to cycle.
+/// Slices of the paths of one program. What is known of the program, and of parts of blocks, is
+/// kept from cycle to cycle.
 pub(super) struct Slices<'a> {
     slicer: PathSlicer<'a>,
     /// Parts of blocks, by the positions of their edges in the block.

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-/// A random program over three small inputs: arithmetic, branches, loops, calls, recursion, an array, a pointer.
+/// A random program over three small inputs: arithmetic, branches, loops, calls, recursion, an
+/// array, a pointer.
 pub fn program() -> impl Strategy<Value = String> {
     let variable = || proptest::sample::select(vec!["a", "b", "c", "*p", "v[a & 3]", "g"]);
     let operator = || proptest::sample::select(vec!["+", "-", "*", "&", "|", "^", "<", "==", "%", "<<"]);

@@ -103,7 +103,8 @@ impl<'a> Subject<'a> {
         nodes
     }
 
-    /// A line is inside if a node of it is; and there is a failing run through each node inside, through no other.
+    /// A line is inside if a node of it is; and there is a failing run through each node inside,
+    /// through no other.
     fn error_projection(&self, inside: &[u32], outside: &[u32]) -> Outcome {
         let projection = self.projection()?;
         let mut found = BTreeSet::new();

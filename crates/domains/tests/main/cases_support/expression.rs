@@ -1,4 +1,5 @@
-//! Integer expressions as the case files write them: Python's operators, and C's for `and`, `or` and `not`.
+//! Integer expressions as the case files write them: Python's operators, and C's for `and`, `or`
+//! and `not`.
 
 /// Evaluates `text`, with the values of variables from `variable`; truth is 1 and falsehood 0.
 pub fn evaluate(text: &str, variable: &dyn Fn(&str) -> Option<i64>) -> i64 {

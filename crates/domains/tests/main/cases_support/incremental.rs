@@ -10,8 +10,8 @@ use super::facts::Verdict;
 use super::kits::{Costs, Kit};
 use super::machine::Machine;
 
-/// Changes the rules of `before` to those of `after`: summaries are as from scratch, those named by the fact change, and
-/// not everything is built again.
+/// Changes the rules of `before` to those of `after`: summaries are as from scratch, those named by
+/// the fact change, and not everything is built again.
 pub fn check(before: &Data, after: &Data, fact: &Data) -> Verdict {
     let mut machine = Machine::read(&Costs, before);
     let rules = before.get("rules").items();

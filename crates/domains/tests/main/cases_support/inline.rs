@@ -15,7 +15,8 @@ use super::kits::{Kit, Relations};
 pub fn check(fact: &Data) -> Option<Verdict> {
     match fact.get("kind").as_text()? {
         "kleene_star" => Some(kleene_star(fact)),
-        // Tensors of more than two relations are not there yet: such facts have terms instead of pairs.
+        // Tensors of more than two relations are not there yet: such facts have terms instead of
+        // pairs.
         "tensor" if fact.get("terms").items().is_empty() => Some(tensor(fact)),
         "wautomata_product" => Some(product(fact)),
         "laws" if fact.get("domain").as_text() == Some("relation") => Some(difference_laws()),
@@ -111,7 +112,8 @@ fn accepted(d: &RelationDomain, trans: &Transitions, start: &str, end: &str) -> 
     automaton.summary(d, &query)
 }
 
-/// The sequential product of two weighted automata: exactly by tensors, and wrongly by pairs of weights.
+/// The sequential product of two weighted automata: exactly by tensors, and wrongly by pairs of
+/// weights.
 fn product(fact: &Data) -> Verdict {
     let kit = Relations::read(fact.get("domain"));
     let d = kit.semiring();

@@ -1,4 +1,5 @@
-//! What the facts need to know about a weight domain: how weights are written, and how they are compared.
+//! What the facts need to know about a weight domain: how weights are written, and how they are
+//! compared.
 
 use wherefore_domains::{
     AffineRelations, Constant, CopyConstants, CopyLocals, Cost, Entry, MatrixSpace, Reachability, Relation,
@@ -240,7 +241,8 @@ impl Affines {
         Self { variables, domain }
     }
 
-    /// The coefficients of an expression, by evaluating it; another point shows whether it is linear.
+    /// The coefficients of an expression, by evaluating it; another point shows whether it is
+    /// linear.
     fn coefficients(&self, text: &str) -> Vec<i64> {
         let at = |point: &dyn Fn(usize) -> i64| {
             evaluate(text, &|name| Some(point(self.variables.iter().position(|v| v == name)?)))

@@ -78,7 +78,8 @@ impl<'k, K: Kit> Machine<'k, K> {
         }
     }
 
-    /// The configurations of `set` that can be reached from `start`: below a node there may only be what calls leave there.
+    /// The configurations of `set` that can be reached from `start`: below a node there may only be
+    /// what calls leave there.
     pub fn reached(&self, start: &Automaton<()>, set: &Automaton<()>) -> Automaton<()> {
         let both = self.solve(Direction::Post, start, Method::Worklist).automaton.intersect(set);
         let mut reached = Automaton::for_system(&self.system, Reading::Forward);
@@ -128,7 +129,8 @@ impl<'k, K: Kit> Machine<'k, K> {
         solved
     }
 
-    /// Whether backward questions have an answer: a merge function without path extension is for post\* only.
+    /// Whether backward questions have an answer: a merge function without path extension is for
+    /// post\* only.
     fn backwards(&self) -> bool {
         self.system.rules().all(|(id, _)| self.system.merge(id).is_none_or(Merge::path_extension))
     }

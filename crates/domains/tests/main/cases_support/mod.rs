@@ -1,5 +1,6 @@
-//! Reading and checking cases: `data` and `expression` read files, `kits` are the weight domains, `machine` asks the
-//! engine, `facts`, `inline` and `incremental` know the kinds of facts, `report` runs and counts them.
+//! Reading and checking cases: `data` and `expression` read files, `kits` are the weight domains,
+//! `machine` asks the engine, `facts`, `inline` and `incremental` know the kinds of facts, `report`
+//! runs and counts them.
 
 pub mod data;
 pub mod expression;

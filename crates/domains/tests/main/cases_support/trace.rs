@@ -1,4 +1,5 @@
-//! Sets of words over the names of weights: a domain that shows in which order weights are put together.
+//! Sets of words over the names of weights: a domain that shows in which order weights are put
+//! together.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use wherefore_pushdown::{Adjoint, AdjointMerge, Merge, Semiring, laws};
 /// A set of words.
 pub type Words = BTreeSet<Vec<String>>;
 
-/// The domain of sets of words. It has infinite chains: only for systems without loops, and for single paths.
+/// The domain of sets of words. It has infinite chains: only for systems without loops, and for
+/// single paths.
 pub struct Traces;
 
 /// The word of a text: names with blanks between them.
@@ -35,7 +37,8 @@ impl Semiring for Traces {
     }
 }
 
-/// No two sets of words concatenate to the empty set, so a context only says whether there is a completion.
+/// No two sets of words concatenate to the empty set, so a context only says whether there is a
+/// completion.
 impl Adjoint for Traces {
     type Context = bool;
 

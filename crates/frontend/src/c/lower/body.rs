@@ -9,8 +9,9 @@ use wherefore_program::{
 
 /// A procedure under construction.
 ///
-/// There is always one location at hand, [`Body::at`], which is blank: nothing starts there yet. A step fills it and
-/// opens the next one. Control that comes together is joined by making blank locations one, so no step is needed.
+/// There is always one location at hand, [`Body::at`], which is blank: nothing starts there yet. A
+/// step fills it and opens the next one. Control that comes together is joined by making blank
+/// locations one, so no step is needed.
 pub(crate) struct Body {
     locations: Vec<Location>,
     blank: Vec<bool>,
@@ -273,7 +274,8 @@ impl Body {
         self.entry = first;
     }
 
-    /// Puts an assignment to `variable` in front of every return. The values returned do not depend on it.
+    /// Puts an assignment to `variable` in front of every return. The values returned do not depend
+    /// on it.
     pub(crate) fn before_returns(&mut self, variable: Var, value: &Expr) {
         for i in 0..self.edges.len() {
             if let Operation::Return(_) = self.edges[i].operation {

@@ -8,7 +8,8 @@ use crate::c::problem::Checked;
 use crate::c::tree::{Term, TermKind};
 
 impl Lower<'_, '_> {
-    /// Whether a term is not zero, as one expression. Only the right side of `&&` and `||` must be free of effects.
+    /// Whether a term is not zero, as one expression. Only the right side of `&&` and `||` must be
+    /// free of effects.
     pub(crate) fn condition(&mut self, term: &Term) -> Checked<Expr> {
         match &term.kind {
             TermKind::Not(inner) => Ok(Self::negated(self.condition(inner)?)),
@@ -57,7 +58,8 @@ impl Lower<'_, '_> {
         self.decide(term, term, yes, no)
     }
 
-    /// The same for a part of a condition: `whole` is it or its negation, and what the edges name. The first of them is the way on if that holds.
+    /// The same for a part of a condition: `whole` is it or its negation, and what the edges name.
+    /// The first of them is the way on if that holds.
     fn decide(&mut self, whole: &Term, term: &Term, yes: LocationId, no: LocationId) -> Checked<()> {
         match &term.kind {
             TermKind::Not(inner) => self.decide(whole, inner, no, yes),

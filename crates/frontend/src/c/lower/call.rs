@@ -216,7 +216,7 @@ impl Lower<'_, '_> {
         self.input(&function.name, term, want)
     }
 
-    /// Values that nobody knows, for a run that does not get here.
+    /// Arbitrary values, for a run that does not get here.
     pub(crate) fn anything(&mut self, term: &Term) -> Checked<Vec<Expr>> {
         if term.ty == CType::Void {
             return Ok(Vec::new());
@@ -228,7 +228,7 @@ impl Lower<'_, '_> {
     /// A result that comes from outside: one step a scalar, each recorded as an input.
     pub(crate) fn input(&mut self, name: &str, term: &Term, want: Want) -> Checked<Vec<Expr>> {
         let span = term.span;
-        // A scalar that nobody wants is an input all the same: calls are counted.
+        // A scalar that is not used is an input all the same: calls are counted.
         let counted = models::meaning(name) == Some(models::Meaning::Input) || !models::is_harmless(name);
         let unwanted = matches!(want, Want::Nothing) && !(term.ty.is_scalar() && counted);
         if unwanted || term.ty == CType::Void {

@@ -1,8 +1,9 @@
 //! Reading and writing memory.
 //!
-//! If the scalars of a class never overlap, each of them has a memory of its own, with one cell for every place where it
-//! occurs, indexed by its address: the elements of an array share one, the fields of a structure have one each. Other classes
-//! have a cell for each byte, the lowest byte of a number first.
+//! If the scalars of a class never overlap, each of them has a memory of its own, with one cell for
+//! every place where it occurs, indexed by its address: the elements of an array share one, the
+//! fields of a structure have one each. Other classes have a cell for each byte, the lowest byte of
+//! a number first.
 
 use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, Span, Target, Type, Var, When};
 
@@ -23,7 +24,8 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// The cells of an object of so many bytes: for each memory the first cell, their number, and the distance between them.
+    /// The cells of an object of so many bytes: for each memory the first cell, their number, and
+    /// the distance between them.
     pub(crate) fn of_object(&self, size: u64) -> Vec<(u64, u64, u64, Cells)> {
         let cells = self.scalars.iter().filter(|(start, cells)| start + cells.size <= size);
         let count = |start: u64, cells: Cells| match self.period {
@@ -35,7 +37,8 @@ impl Division {
 }
 
 impl Division {
-    /// Every memory: where its first cell is, and the distance between cells. Without a period there is one cell.
+    /// Every memory: where its first cell is, and the distance between cells. Without a period
+    /// there is one cell.
     pub(crate) fn everywhere(&self) -> Vec<(u64, u64, Cells)> {
         let distance = if self.period == 0 { 1 << 30 } else { self.period };
         self.scalars.iter().map(|(start, cells)| (*start, distance, *cells)).collect()
@@ -51,7 +54,8 @@ impl Context<'_> {
         }
         let (period, scalars) = self.classes.division(class);
         let facts = self.classes.facts(class);
-        // What comes from `malloc` or from outside is arbitrary; everything else is set before it is read.
+        // What comes from `malloc` or from outside is arbitrary; everything else is set before it
+        // is read.
         let initial = if facts.heap || facts.foreign || !facts.owned { None } else { Some(0) };
         let address = self.tree.types.model.pointer_bits();
         let mut memories = Vec::new();
@@ -67,8 +71,8 @@ impl Context<'_> {
         division
     }
 
-    /// The memory of a scalar of `size` bytes, so many bytes from where a pointer points. None means that the analysis
-    /// did not know of this access.
+    /// The memory of a scalar of `size` bytes, so many bytes from where a pointer points. None
+    /// means that the analysis did not know of this access.
     fn cells(&mut self, (class, offset): (Class, u64), size: u64, span: Span) -> Checked<Cells> {
         let division = self.division(class, span);
         let offset = if division.period > 0 { offset % division.period } else { offset };
@@ -144,8 +148,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Stores the bits of a field byte by byte. Other fields of a byte may be among the targets already: the byte then starts
-    /// from what they make of it.
+    /// Stores the bits of a field byte by byte. Other fields of a byte may be among the targets
+    /// already: the byte then starts from what they make of it.
     fn store_bits(
         &mut self,
         cells: Cells,

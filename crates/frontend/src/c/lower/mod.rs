@@ -3,9 +3,10 @@
 //! # Reading order
 //! 1. [`lower`] and [`Context`]: the whole program. `body.rs`: a procedure under construction.
 //! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
-//! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is evaluated first.
-//! 4. `statement.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `outside.rs`: functions without a body; `start.rs`: what
-//!    happens before `main`.
+//! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is
+//!    evaluated first.
+//! 4. `statement.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `outside.rs`: functions without a
+//!    body; `start.rs`: what happens before `main`.
 
 mod body;
 mod branch;

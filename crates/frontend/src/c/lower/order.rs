@@ -1,8 +1,9 @@
 //! In which order operands are evaluated, where C leaves it open: as gcc does it on x86.
 //!
 //! - Operands come from left to right, arguments from right to left.
-//! - The value of an operand is fixed before the next one is evaluated; but a mere variable is read late: a local one always, others
-//!   if the operation is commutative or a comparison, since gcc then swaps them behind an operand that is no mere variable.
+//! - The value of an operand is fixed before the next one is evaluated; but a mere variable is read
+//!   late: a local one always, others if the operation is commutative or a comparison, since gcc
+//!   then swaps them behind an operand that is no mere variable.
 //! - What is assigned is evaluated before the place, unless it is a call.
 
 use std::collections::BTreeSet;

@@ -11,7 +11,8 @@ use crate::c::tree::{FunctionId, Lifetime, ObjectId, Term, TermKind};
 use crate::c::usage::root;
 use crate::c::writes::writes;
 
-/// Objects of more bytes than this are not changed by a function without a body, which makes a proof doubtful.
+/// Objects of more bytes than this are not changed by a function without a body, which makes a
+/// proof doubtful.
 const MAX_CHANGED: u64 = 4096;
 
 /// The object that a pointer points into, if that can be seen.
@@ -105,7 +106,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What an argument points to gets any value. If it is not clear which object that is, a proof is doubtful.
+    /// What an argument points to gets any value. If it is not clear which object that is, a proof
+    /// is doubtful.
     fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<()> {
         let tree = self.cx.tree;
         let class = self.cx.classes.value(tree, argument);
@@ -148,8 +150,8 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// An object gets any value; false if that is not possible. Of a recursive function there are many: only one that is
-    /// named is the one at hand.
+    /// An object gets any value; false if that is not possible. Of a recursive function there are
+    /// many: only one that is named is the one at hand.
     fn forget_object(&mut self, id: ObjectId, named: bool, span: Span) -> Checked<bool> {
         let object = self.cx.tree.object(id);
         let many = object.owner.is_some_and(|owner| self.cx.usage.recursive.contains(&owner));

@@ -181,7 +181,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The scalars of a place, in an order that depends on its type only. The bytes of a union stand for it.
+    /// The scalars of a place, in an order that depends on its type only. The bytes of a union
+    /// stand for it.
     pub(crate) fn pieces(&mut self, place: &Place, span: Span) -> Checked<Vec<Place>> {
         let mut out = Vec::new();
         self.collect(place.clone(), span, &mut out)?;
@@ -229,7 +230,7 @@ impl Lower<'_, '_> {
 
     /// The types of the pieces of a value; none of floating-point numbers.
     pub(crate) fn piece_types(&mut self, ty: &CType, span: Span) -> Checked<Vec<CType>> {
-        // A place that nobody reads: only its type matters.
+        // A place that is never read: only its type matters.
         let address = Expr::constant(0, self.cx.pointer());
         let place = Place::Memory { class: 0, offset: 0, address, ty: ty.clone(), bits: None };
         Ok(self.pieces(&place, span)?.into_iter().map(|piece| piece.ty().clone()).collect())

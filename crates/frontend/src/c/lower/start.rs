@@ -15,7 +15,8 @@ use crate::c::problem::Checked;
 use crate::c::tree::{FunctionId, Initial, ObjectId, TermKind};
 
 impl Context<'_> {
-    /// The procedure where runs start: it initialises, calls the entry with any arguments, and returns.
+    /// The procedure where runs start: it initialises, calls the entry with any arguments, and
+    /// returns.
     pub(super) fn start(&mut self, entry: FunctionId, name: String) -> Procedure {
         let span = self.tree.function(entry).span;
         let mut lower = Lower {
@@ -64,7 +65,7 @@ impl Lower<'_, '_> {
         self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
     }
 
-    /// A function that runs by itself: nobody looks at its parameters and results.
+    /// A function that runs by itself, without arguments; its results are dropped.
     pub(crate) fn run(&mut self, id: FunctionId, span: Span) {
         let tree = self.cx.tree;
         let mut arguments = Vec::new();

@@ -59,7 +59,8 @@ impl Lower<'_, '_> {
         let (ty, span, name) = (object.ty.clone(), object.span, object.name.clone());
         let exposed = self.cx.usage.exposed.contains(&id);
         let types = self.piece_types(&ty, span)?;
-        // A split parameter without arrays and bit-fields is its own variables; else the pieces arrive one by one.
+        // A split parameter without arrays and bit-fields is its own variables; else the pieces
+        // arrive one by one.
         if !exposed
             && !self.cx.tree.types.has_union(&ty)
             && types.len() == self.cx.leaf_count(&ty)
@@ -365,8 +366,8 @@ impl Lower<'_, '_> {
         base
     }
 
-    /// A recursive procedure with objects in memory takes room on the stack when it is entered, and gives it back when
-    /// it returns.
+    /// A recursive procedure with objects in memory takes room on the stack when it is entered, and
+    /// gives it back when it returns.
     fn enter_frame(&mut self, id: FunctionId) {
         let Some(base) = self.frame.base else { return };
         let span = self.cx.tree.function(id).span;

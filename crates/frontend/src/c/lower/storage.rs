@@ -11,7 +11,8 @@ use crate::c::tree::{Lifetime, ObjectId};
 /// Where an object is kept.
 #[derive(Clone, Debug)]
 pub(crate) enum Storage {
-    /// Every scalar of the object, in the order of its type, has a variable; arrays keep their dimensions.
+    /// Every scalar of the object, in the order of its type, has a variable; arrays keep their
+    /// dimensions.
     Split(Vec<Leaf>),
     Memory(Base),
 }
@@ -36,13 +37,14 @@ pub(crate) struct Leaf {
     pub(crate) variable: Option<Var>,
 }
 
-/// The bytes that are set aside for an array whose length nobody tells.
+/// The bytes that are set aside for an array of unknown length.
 const UNKNOWN_LENGTH: u64 = 1 << 20;
 
 /// Objects with more cells than this live in memory.
 const MAX_CELLS: u64 = 1 << 16;
 
-/// The shape of a leaf: its name below the object, its type, and the lengths of the arrays around it.
+/// The shape of a leaf: its name below the object, its type, and the lengths of the arrays around
+/// it.
 struct Shape {
     name: String,
     ty: CType,

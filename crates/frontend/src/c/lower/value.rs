@@ -328,7 +328,8 @@ impl Lower<'_, '_> {
         Ok(Expr::binary(op, dividend, divisor))
     }
 
-    /// A place gets a new value from its old one. The value of the whole is returned if it is asked for.
+    /// A place gets a new value from its old one. The value of the whole is returned if it is asked
+    /// for.
     fn update(
         &mut self,
         place: &Term,
@@ -358,7 +359,8 @@ impl Lower<'_, '_> {
         Ok(result)
     }
 
-    /// The value that a place has just got: what comes later in the same expression must not change it.
+    /// The value that a place has just got: what comes later in the same expression must not change
+    /// it.
     fn settled(&mut self, place: &Place, span: Span) -> Checked<Expr> {
         let value = self.read(place, span)?;
         let mut shared = false;

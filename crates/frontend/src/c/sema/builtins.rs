@@ -10,8 +10,9 @@ use crate::c::problem::Checked;
 use crate::c::tree::{Term, TermKind, Yields};
 
 impl Sema<'_> {
-    /// The meaning of a call of a built-in function that no declaration hides; none if the name is not one of them, or if
-    /// it is a function of the library with `__builtin_` in front. What we do not know is refused.
+    /// The meaning of a call of a built-in function that no declaration hides; none if the name is
+    /// not one of them, or if it is a function of the library with `__builtin_` in front. What we
+    /// do not know is refused.
     pub(super) fn builtin(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
         let own = self.again == super::Again::Skip;
         let short = name.strip_prefix("__builtin_").filter(|_| !own);
@@ -94,7 +95,8 @@ impl Sema<'_> {
         }
     }
 
-    /// What a function of the C library takes and returns that can be called with `__builtin_` in front.
+    /// What a function of the C library takes and returns that can be called with `__builtin_` in
+    /// front.
     fn builtin_signature(&self, name: &str) -> Option<(CType, Vec<CType>)> {
         let (pointer, text) = (CType::Void.pointer_to(), CType::CHAR.pointer_to());
         let (int, long, wide) = (CType::INT, self.tree.types.long(true), CType::LONG_LONG);
@@ -325,8 +327,8 @@ impl Sema<'_> {
     }
 }
 
-/// Whether types that are the same for us may be different ones in C: `long` and `long long`, `char` and `signed char`,
-/// enumerations and `unsigned`.
+/// Whether types that are the same for us may be different ones in C: `long` and `long long`,
+/// `char` and `signed char`, enumerations and `unsigned`.
 pub(super) fn is_ambiguous(ty: &CType) -> bool {
     match ty {
         CType::Int { bits, signed } => *bits == 64 || (*bits == 8 && *signed) || (*bits == 32 && !*signed),

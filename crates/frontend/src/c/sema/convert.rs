@@ -66,7 +66,8 @@ impl Sema<'_> {
             return Err(Problem::new(span, "only a pointer can be dereferenced"));
         };
         if matches!(ty, CType::Function(_)) {
-            // A pointer to a function, a function and what the pointer points to are all called alike.
+            // A pointer to a function, a function and what the pointer points to are all called
+            // alike.
             if let TermKind::Address(inner) = pointer.kind {
                 return Ok(*inner);
             }
@@ -177,7 +178,8 @@ impl Sema<'_> {
     }
 }
 
-/// The value of a bit-field: gcc gives it a type of just its width, so that one that fits into `int` becomes one.
+/// The value of a bit-field: gcc gives it a type of just its width, so that one that fits into
+/// `int` becomes one.
 pub(super) fn narrowed(value: Term, field: Option<BitField>) -> Term {
     match (field, &value.ty) {
         (Some(field), CType::Int { bits, signed }) if field.width < *bits => {

@@ -228,7 +228,7 @@ impl Sema<'_> {
         id
     }
 
-    /// A call of a function that nobody declared: it returns `int`.
+    /// A call of a function that is not declared: it returns `int`.
     pub(super) fn implicit_function(&mut self, name: &str, span: wherefore_program::Span) -> FunctionId {
         if let Some(id) = self.linkage.functions.get(name) {
             return *id;
@@ -344,7 +344,7 @@ impl Sema<'_> {
             objects.push(object);
         }
         let rest = match signature.rest {
-            // `f()` may be called with arguments, which nobody reads.
+            // `f()` may be called with arguments, which are not read.
             Rest::Unspecified if !parameters.is_empty() => Rest::Nothing,
             rest => rest,
         };

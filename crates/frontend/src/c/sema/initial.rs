@@ -116,8 +116,9 @@ impl Sema<'_> {
         Ok(length)
     }
 
-    /// Reads the values of the parts of an aggregate from part `next` on, until the list ends or there are no more parts.
-    /// The designators of the item at hand belong to it only if the braces do.
+    /// Reads the values of the parts of an aggregate from part `next` on, until the list ends or
+    /// there are no more parts. The designators of the item at hand belong to it only if the braces
+    /// do.
     fn parts(
         &mut self,
         (ty, path): (&CType, &[Step]),
@@ -165,7 +166,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Reads a value with designators and those that follow it inside, and returns the position behind them.
+    /// Reads a value with designators and those that follow it inside, and returns the position
+    /// behind them.
     fn designated(
         &mut self,
         ty: &CType,
@@ -241,7 +243,8 @@ impl Sema<'_> {
         })
     }
 
-    /// Reads the value of one sub-object; without braces, an aggregate takes as many as it has parts.
+    /// Reads the value of one sub-object; without braces, an aggregate takes as many as it has
+    /// parts.
     fn item(
         &mut self,
         ty: &CType,

@@ -97,7 +97,8 @@ impl Sema<'_> {
     }
 }
 
-/// The characters of a string as initial values of the elements below `path`, as many as there is room for.
+/// The characters of a string as initial values of the elements below `path`, as many as there is
+/// room for.
 pub(super) fn string_items(
     text: &[u32],
     element: &CType,

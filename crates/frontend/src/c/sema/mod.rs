@@ -2,9 +2,11 @@
 //!
 //! # Reading order
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
-//! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have. `declare.rs`: declarations and functions. `initial.rs`: initialisers.
-//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`, `bit_builtins.rs`: functions that the compiler knows.
-//!    `variadic.rs`: `va_list` and what is done with it.
+//! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have.
+//!    `declare.rs`: declarations and functions. `initial.rs`: initialisers.
+//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`,
+//!    `bit_builtins.rs`: functions that the compiler knows. `variadic.rs`: `va_list` and what is
+//!    done with it.
 //! 4. `statement.rs`: statements.
 
 mod bit_builtins;
@@ -142,7 +144,8 @@ pub(crate) fn analyse_library(
     analyse_unit(unit, tree, linkage, sources, Again::Skip)
 }
 
-/// Adds a unit to the tree. Problems in bodies are kept with the functions; the others are returned.
+/// Adds a unit to the tree. Problems in bodies are kept with the functions; the others are
+/// returned.
 pub(crate) fn analyse(
     unit: &Unit,
     tree: &mut Tree,

@@ -16,8 +16,9 @@ pub(super) fn size(format: &FloatFormat) -> Option<u64> {
     }
 }
 
-/// The value of a constant in a type of so many bytes. Types wider than `double` hold more than we can: their constants
-/// are known only if a `double` holds them, and if they are whole numbers, since integers of 128 bits are such types too.
+/// The value of a constant in a type of so many bytes. Types wider than `double` hold more than we
+/// can: their constants are known only if a `double` holds them, and if they are whole numbers,
+/// since integers of 128 bits are such types too.
 pub(super) fn constant(float: &Float, size: u64) -> Option<f64> {
     match (&float.base, size) {
         (FloatBase::Decimal, 4) => float.number.parse::<f32>().ok().map(f64::from),

@@ -1,5 +1,5 @@
-//! Structures and unions that several units define with the same text, mostly in a header: they are one type, so that
-//! values of it go from one file to another.
+//! Structures and unions that several units define with the same text, mostly in a header: they are
+//! one type, so that values of it go from one file to another.
 
 use lang_c::ast::{Statement, StructKind, StructType, TranslationUnit};
 use lang_c::span::Span;
@@ -8,7 +8,8 @@ use lang_c::visit::{Visit, visit_struct_type, visit_translation_unit};
 use super::Sema;
 use crate::c::ctype::UNNAMED;
 
-/// The definitions outside of functions that have a tag: the tag, whether it is a union, and the place.
+/// The definitions outside of functions that have a tag: the tag, whether it is a union, and the
+/// place.
 #[derive(Default)]
 struct Definitions(Vec<(String, bool, Span)>);
 
@@ -24,7 +25,8 @@ impl<'a> Visit<'a> for Definitions {
 }
 
 impl Sema<'_> {
-    /// Binds the tags that an earlier unit defines with the same text. Gives the tags and texts of this unit.
+    /// Binds the tags that an earlier unit defines with the same text. Gives the tags and texts of
+    /// this unit.
     pub(super) fn share_records(&mut self, unit: &TranslationUnit) -> Vec<(String, String)> {
         let mut definitions = Definitions::default();
         visit_translation_unit(&mut definitions, unit);

@@ -270,7 +270,8 @@ impl Sema<'_> {
             (_, ty) => ty,
         };
         let Some(bytes) = attributes.vector else { return Ok(ty) };
-        // A vector is a structure that holds an array: it can be copied, but there is no arithmetic.
+        // A vector is a structure that holds an array: it can be copied, but there is no
+        // arithmetic.
         let element = self.tree.types.size(&ty).filter(|size| ty.is_arithmetic() && *size <= bytes);
         let Some(element) = element else {
             return Err(Problem::unsupported(self.span_between(at.start, at.end), "this vector is"));
@@ -371,7 +372,7 @@ impl Sema<'_> {
         Ok(CType::Array(Rc::new(element), length))
     }
 
-    /// An object for a length that nobody asks for.
+    /// An object for a length that is not used.
     fn some_length<N>(&mut self, part: &Node<N>) -> u32 {
         let (ty, span) = (self.tree.types.size_type(), self.span(part));
         self.automatic("length", ty, span).0
@@ -446,7 +447,8 @@ impl Sema<'_> {
             None => (None, base),
         };
         if let (CType::Array(_, Length::Variable(length)), 1, true) = (&ty, self.in_prototype, self.defines) {
-            // The outermost length does not matter, since the parameter is a pointer; what it does might.
+            // The outermost length does not matter, since the parameter is a pointer; what it does
+            // might.
             let useless = |statement: &Statement| match &statement.kind {
                 StatementKind::Declare(id, Some(initial)) => {
                     id.0 == *length && !initial.items.iter().any(|item| item.value.has_effects())

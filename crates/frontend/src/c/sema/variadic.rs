@@ -1,8 +1,9 @@
 //! `va_list`, `va_start`, `va_arg` and `va_copy`.
 //!
-//! The variable arguments of a call lie in memory one after the other, each in a multiple of eight bytes
-//! (`c/variadic.rs`), and a `va_list` holds the address of the next one. For LP64 it is an array of one structure as
-//! on x86-64, so that a function that gets one changes that of its caller; for ILP32 it is a pointer.
+//! The variable arguments of a call lie in memory one after the other, each in a multiple of eight
+//! bytes (`c/variadic.rs`), and a `va_list` holds the address of the next one. For LP64 it is an
+//! array of one structure as on x86-64, so that a function that gets one changes that of its
+//! caller; for ILP32 it is a pointer.
 
 use lang_c::ast::{Expression, VaArgExpression};
 use lang_c::span::Node;

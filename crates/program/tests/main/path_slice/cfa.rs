@@ -1,7 +1,8 @@
 //! Control-flow automata of case files as programs.
 //!
-//! Variables have 32 bits and a sign. What a pointer may point to is in a memory of that pointer; every other global is a
-//! single value. An undeclared variable is a local one of its procedure and starts as 0. An exit that is reached without a return gets one.
+//! Variables have 32 bits and a sign. What a pointer may point to is in a memory of that pointer;
+//! every other global is a single value. An undeclared variable is a local one of its procedure and
+//! starts as 0. An exit that is reached without a return gets one.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Long paths with short slices, as those of \[PathSlice\] §5: many calls of procedures that work on data of their own, then a
-//! condition on two other variables.
+//! Long paths with short slices, as those of \[PathSlice\] §5: many calls of procedures that work
+//! on data of their own, then a condition on two other variables.
 
 use wherefore_program::*;
 

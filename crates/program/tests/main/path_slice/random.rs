@@ -1,8 +1,9 @@
 //! Theorem 1 on random programs: slices are run as straight lines, and programs from every state.
 //!
-//! The theorem as printed says: from a state that can run the slice, the program reaches the end of the path, or cannot reach its
-//! own end. That needs a deterministic program, where a run that is stuck or endless is the only one of its state. In general
-//! *some* run gets to the end of the path, is stuck, or is endless.
+//! The theorem as printed says: from a state that can run the slice, the program reaches the end of
+//! the path, or cannot reach its own end. That needs a deterministic program, where a run that is
+//! stuck or endless is the only one of its state. In general *some* run gets to the end of the
+//! path, is stuck, or is endless.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;

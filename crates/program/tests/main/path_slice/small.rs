@@ -23,7 +23,8 @@ fn is(variable: Var, value: u64) -> Expr {
     Expr::binary(BinaryOp::Eq, Expr::variable(variable, WORD), word(value))
 }
 
-/// A procedure whose operations follow each other. A condition has an alternative that leads to the last return.
+/// A procedure whose operations follow each other. A condition has an alternative that leads to the
+/// last return.
 fn sequence(name: &str, variables: usize, operations: Vec<Operation>) -> Procedure {
     let mut body = ProcedureBuilder::new(name, span());
     let locals = (0..variables).map(|i| variable(&format!("l{i}"), Type::Scalar(WORD)));
@@ -158,7 +159,8 @@ fn what_is_no_path_is_refused_with_the_step_and_the_reason() {
 fn where_everything_is_tied_nearly_everything_is_in_the_slice() {
     let long = long_path(100, 7, Tie::Everywhere);
     let slice = PathSlicer::new(&long.program).slice(&long.path).expect("a path");
-    // Only the branches and what they are about are left out: the sum that they change is not asked for.
+    // Only the branches and what they are about are left out: the sum that they change is not asked
+    // for.
     assert_eq!((long.path.len(), slice.taken.len()), (902, 702));
 }
 

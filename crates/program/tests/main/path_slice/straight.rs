@@ -1,7 +1,7 @@
 //! Some edges of a path as a straight line, and the states that can run it.
 //!
-//! This is the trace of the document: operations one after the other, without control. Every frame of the path has variables of
-//! its own. It shares nothing with the slicer.
+//! This is the trace of the document: operations one after the other, without control. Every frame
+//! of the path has variables of its own. It shares nothing with the slicer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ pub struct Straight {
     program: Program,
 }
 
-/// The variables of a frame: where they start among the globals. A frame is known by its call; none is the first.
+/// The variables of a frame: where they start among the globals. A frame is known by its call; none
+/// is the first.
 type Frames = BTreeMap<Option<usize>, u32>;
 
 impl Straight {

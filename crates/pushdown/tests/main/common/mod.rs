@@ -169,7 +169,8 @@ pub fn top_automaton<W: Clone>(
     automaton
 }
 
-/// All runs of at most `length` rules (and at most `most` of them), by the configuration in which they end.
+/// All runs of at most `length` rules (and at most `most` of them), by the configuration in which
+/// they end.
 ///
 /// Values come from [`replay`], which shares nothing with saturation.
 pub fn runs<S: Semiring, M: Merge<S>>(
@@ -225,9 +226,11 @@ pub fn within<S: Semiring>(domain: &S, a: &S::Weight, b: &S::Weight) -> bool {
     domain.combine(a, b) == *b
 }
 
-/// The exact weights of all configurations of stack height at most `height`, by iteration over those configurations.
+/// The exact weights of all configurations of stack height at most `height`, by iteration over
+/// those configurations.
 ///
-/// Runs that leave that height are cut off, so this is a lower bound; merge functions are not supported.
+/// Runs that leave that height are cut off, so this is a lower bound; merge functions are not
+/// supported.
 pub fn bounded_fixpoint<S: Semiring>(
     domain: &S,
     system: &System<S::Weight>,

@@ -62,8 +62,9 @@ int main(void)
 }
 ";
 
-/// The second `max = y` should set `min`. It fails whenever `x > y`: with `x = 1` and `y = 0`, `max` becomes 0 while
-/// `min` stays 1. If line 10 is executed, `x < y`, and the assertion holds; so lines 10 and 14 are on no failing run.
+/// The second `max = y` should set `min`. It fails whenever `x > y`: with `x = 1` and `y = 0`,
+/// `max` becomes 0 while `min` stays 1. If line 10 is executed, `x < y`, and the assertion holds;
+/// so lines 10 and 14 are on no failing run.
 pub fn min_max() -> Explanation {
     let place = |line, part: &str| find(MIN_MAX, 0, line, part);
     let input = |line| place(line, "__VERIFIER_nondet_int()");

@@ -1,4 +1,5 @@
-//! Syntax trees that know nothing of terms: random ones, their values by wide integers, and their terms.
+//! Syntax trees that know nothing of terms: random ones, their values by wide integers, and their
+//! terms.
 #![allow(dead_code)]
 
 use wherefore_smt::{Model, Op, Sort, Term, Terms, Value};
