@@ -1,8 +1,8 @@
 //! Any domain, sorted by the lengths of paths.
 //!
 //! A weight is a monotone step function `f: ℕ → D`: `f(n)` is the ⊕ of the weights of all paths of
-//! at most `n` steps. Combine is pointwise, extend is convolution: `(f ⊗ g)(n) = ⊕ {f(i) ⊗ g(j) | i
-//! + j ≤ n}`. So the length of the shortest path whose weight is not 0 can be read off in any
+//! at most `n` steps. Combine is pointwise, extend is convolution:
+//! `(f ⊗ g)(n) = ⊕ {f(i) ⊗ g(j) | i + j ≤ n}`. So the length of the shortest path whose weight is not 0 can be read off in any
 //! domain, where \[Lal09\] Def. 2.4.16 needs one matrix entry for each pair of stores. `f ↦ lim f`
 //! is a homomorphism to the inner domain: nothing is lost.
 //!
