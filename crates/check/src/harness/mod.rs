@@ -5,7 +5,7 @@
 //! leave a mark. It is compiled with the sources of the program and run with limits.
 //!
 //! # Reading order
-//! 1. [`Case`]: what is replayed. [`Replay`]: the outcome.
+//! 1. [`replay`]: a failing run of a task. [`Replay`]: the outcome.
 //! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
 //!    in a folder of its own (`folder.rs`); `int128.rs`: what 32-bit compilers do not know.
 

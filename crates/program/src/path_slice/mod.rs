@@ -31,8 +31,6 @@
 //!   of its own, so recursion needs no renaming.
 //! - Constraints of assignments, and indices that may be out of bounds where there is another way
 //!   on, are assumptions.
-//! - Invariants of procedures are not looked at: a run that one of them ends counts as one that
-//!   runs for ever.
 //! - [`Stops::LikeExits`] and [`Stops::ErrorsLikeLoops`] are ours.
 
 mod between;
