@@ -2,9 +2,9 @@
 //!
 //! A weight is a monotone step function `f: ℕ → D`: `f(n)` is the ⊕ of the weights of all paths of
 //! at most `n` steps. Combine is pointwise, extend is convolution:
-//! `(f ⊗ g)(n) = ⊕ {f(i) ⊗ g(j) | i + j ≤ n}`. So the length of the shortest path whose weight is not 0 can be read off in any
-//! domain, where \[Lal09\] Def. 2.4.16 needs one matrix entry for each pair of stores. `f ↦ lim f`
-//! is a homomorphism to the inner domain: nothing is lost.
+//! `(f ⊗ g)(n) = ⊕ {f(i) ⊗ g(j) | i + j ≤ n}`. So the length of the shortest path whose weight is
+//! not 0 can be read off in any domain, where \[Lal09\] Def. 2.4.16 needs one matrix entry for each
+//! pair of stores. `f ↦ lim f` is a homomorphism to the inner domain: nothing is lost.
 //!
 //! - **Chains** are finite. Let `f₁ ≤ f₂ ≤ …` pointwise. The limits `lim fₖ` ascend in `D`, so from
 //!   some `k` on they are all equal to some `w`. `fₖ` reaches `w` at some `n`, and so does every
