@@ -338,6 +338,10 @@ impl Relational for RelationDomain {
         a.zip(b, |a, b| a & b)
     }
 
+    fn accepted(&self, w: &Relation, context: &Relation) -> Relation {
+        self.meet(w, context)
+    }
+
     fn middle(&self, before: &Relation, after: &Relation, context: &Relation) -> Relation {
         let wanted = self.extend(&before.transpose(), context);
         let common = wanted.zip(after, |a, b| a & b);

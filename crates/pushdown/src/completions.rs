@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::automaton::Automaton;
+use crate::automaton::{Automaton, Transition};
 use crate::graph::reverse_postorder;
 use crate::names::{RuleId, State, Symbol};
 use crate::semiring::{Adjoint, AdjointMerge, Plain, Relational};
@@ -285,6 +285,17 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
 }
 
 impl<S: Relational, M: AdjointMerge<S>> Completions<'_, S, M> {
+    /// The transitions that leave control states, each with the part of its weight that occurs on
+    /// failing runs: pairs of a store at the entry of the topmost procedure and one now.
+    pub fn weights(&self) -> impl Iterator<Item = (Transition, S::Weight)> + '_ {
+        let store = &self.post.store;
+        let all = 0..store.trans.len() as TransId;
+        all.filter(|id| store.ends(*id).0.index() < self.post.control_count()).map(|id| {
+            let accepted = self.domain.accepted(&store.weights[id as usize], &self.contexts[id as usize]);
+            (self.post.transition(id), accepted)
+        })
+    }
+
     /// The stores that occur at a node on failing runs, exactly, as a partial identity.
     pub fn stores(&self, state: State, top: Symbol) -> S::Weight {
         let d = self.domain;

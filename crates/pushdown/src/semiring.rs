@@ -248,6 +248,9 @@ pub trait Relational: Adjoint {
     /// The pairs that are in both.
     fn meet(&self, a: &Self::Weight, b: &Self::Weight) -> Self::Weight;
 
+    /// The pairs of `w` that `context` accepts.
+    fn accepted(&self, w: &Self::Weight, context: &Self::Context) -> Self::Weight;
+
     /// The stores `v` in the middle of some acceptable pair:
     /// `{(v, v) | ∃ a, b: (a, v) ∈ before, (v, b) ∈ after, (a, b) ∈ context}`.
     fn middle(&self, before: &Self::Weight, after: &Self::Weight, context: &Self::Context) -> Self::Weight;

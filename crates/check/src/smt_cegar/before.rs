@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Sort, Term, Terms, Value};
 
-use super::blocks::Block;
+use super::block::Block;
 
 /// Values of an input that are tried before giving up on it.
 const MOST_INSTANCES: usize = 12;

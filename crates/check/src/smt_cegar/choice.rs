@@ -11,11 +11,11 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use wherefore_smt::{Kind, Op, Term, Terms};
 
-use super::abstraction::Tracked;
-use super::blocks::NodeId;
+use super::graph::PointId;
+use super::relations::Tracked;
 
-/// Predicates for nodes.
-pub(super) type Found = Vec<(NodeId, Vec<Term>)>;
+/// Predicates for points.
+pub(super) type Found = Vec<(PointId, Vec<Term>)>;
 
 /// What is to be said about some predicates.
 pub(super) struct Judgement {
@@ -49,7 +49,7 @@ pub(super) fn is_new(terms: &mut Terms, tracked: &[Tracked], formula: Term) -> b
 /// Judges some predicates by what is tracked.
 pub(super) fn judge(terms: &mut Terms, tracked: &[Vec<Tracked>], found: Found) -> Judgement {
     let mut judgement = Judgement { found: Vec::new(), series: Vec::new(), fresh: Vec::new() };
-    let mut seen: FxHashSet<(NodeId, Term)> = FxHashSet::default();
+    let mut seen: FxHashSet<(PointId, Term)> = FxHashSet::default();
     let mut shapes = FxHashMap::default();
     for (node, formulas) in &found {
         let shapes_here: FxHashSet<u64> =

@@ -4,8 +4,8 @@ use wherefore_domains::bdd::{BddRelations, Predicate};
 use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
 
 use super::NOT_WRITTEN;
-use super::abstraction::Tracked;
-use super::blocks::Block;
+use super::block::Block;
+use super::relations::Tracked;
 use crate::source_text::Vocabulary;
 
 /// More alternatives than this are not listed: then nothing is said.

@@ -12,8 +12,8 @@ use rustc_hash::FxHashMap;
 use wherefore_program::Graph;
 use wherefore_smt::{Kind, Op, Sort, Term, Terms};
 
-use super::blocks::{Block, NodeId};
-use super::path::atoms;
+use super::block::{Block, atoms};
+use super::graph::PointId;
 
 /// More conditions on a variable than this are not guessed with: it is then no counter, but a
 /// state.
@@ -24,7 +24,7 @@ const MOST_PAIRS: usize = 4;
 
 /// The loops of a program: which blocks can be repeated together.
 pub(super) struct Loops {
-    /// The strongly connected part of each node.
+    /// The strongly connected part of each point.
     part: Vec<usize>,
     /// The blocks within each part.
     blocks: Vec<Vec<usize>>,
@@ -35,10 +35,10 @@ type Steps = BTreeMap<usize, u64>;
 
 impl Loops {
     /// The loops of a graph of blocks.
-    pub fn new(nodes: usize, blocks: &[Block]) -> Self {
+    pub fn new(points: usize, blocks: &[&Block]) -> Self {
         let edges = blocks.iter().map(|block| (block.from as u32, block.to as u32));
-        let components = Graph::new(nodes, edges).components();
-        let mut part = vec![0; nodes];
+        let components = Graph::new(points, edges).components();
+        let mut part = vec![0; points];
         for (number, component) in components.iter().enumerate() {
             component.iter().for_each(|node| part[*node as usize] = number);
         }
@@ -51,17 +51,17 @@ impl Loops {
         Self { part, blocks: within }
     }
 
-    /// Guesses at a node about some variables; `values` are what variables hold there on some path.
+    /// Guesses at a point about some variables; `values` are what variables hold there on some path.
     pub fn guesses(
         &self,
         terms: &mut Terms,
-        blocks: &[Block],
-        node: NodeId,
+        blocks: &[&Block],
+        point: PointId,
         variables: &[Term],
         values: &FxHashMap<Term, Term>,
     ) -> Vec<Term> {
         let within: Vec<(usize, &Block)> =
-            self.blocks[self.part[node]].iter().map(|at| (*at, &blocks[*at])).collect();
+            self.blocks[self.part[point]].iter().map(|at| (*at, blocks[*at])).collect();
         let mut guesses = conditions(terms, &within, variables);
         let counters = counters(terms, &within);
         for (counter, steps) in counters.iter().filter(|(counter, _)| variables.contains(counter)) {

@@ -1,64 +1,78 @@
 //! Abstraction refinement for programs whose data are too large for decision diagrams: C.
 //!
-//! \[Lal09\] §1.1.2, \[Kie05\] chapters 4 and 6. The calls are inlined, unless they recurse; each
-//! basic block is a relation between truth values of predicates, found by the solver; the abstract
-//! program is a weighted pushdown system whose weights are these relations as decision diagrams. A
-//! failing abstract run is sliced; it is either run for real, or its interpolants are the next
-//! predicates. What is on no failing abstract run is left out of later cycles. A proof is about the
-//! whole program again, and is checked before it is believed.
+//! \[Lal09\] §1.1.2, \[Kie05\] chapters 4 to 6. Each basic block is a relation between truth values
+//! of predicates, found by the solver. The abstract program is an extended weighted pushdown system
+//! whose weights are these relations as decision diagrams, and post\* decides it for all depths of
+//! recursion. A failing abstract run is sliced, and executed with a frame for each of its calls; if
+//! it cannot be run, nested interpolants are the next predicates: what callers must know, and what
+//! callees do. Transitions on no failing abstract run are left out of later iterations. A proof is
+//! about the whole program again, and is checked, edge by edge and call by call, before it counts.
 //!
 //! # Reading order
-//! 1. [`check`]: the loop. 2. `blocks`: the program. 3. `abstraction`: relations by the solver;
-//!    `sharpen`: where they are too coarse; `search`: the abstract program and its runs;
-//!    `narrowed`: what is left out.
-//! 4. `slices`: what of a counterexample matters; `path`: whether it can be run; `reasons`: why it
-//!    cannot; `before`: the formulas of a reason; `choice`: which reason; `counters`: guesses for
-//!    loops.
-//! 5. `proof` and `certificate`: the checks of proofs.
-//! 6. [`project`]: the error projection. `layers`: shortest abstract runs through a node; `beyond`:
-//!    what follows a cut; `conditions`: under which conditions it fails.
-//! 7. `procedures`: the same without inlining, for recursive programs.
+//! 1. [`check`]: the loop.
+//! 2. `folding`: which calls have summaries; `names`, `block`, `graph`: the program.
+//! 3. `relations`: blocks as relations, by the solver; `abstraction`: the abstract program;
+//!    `sharpen`: where it is too coarse; `narrow`: what is left out.
+//! 4. `slices`: what of a counterexample matters; `counterexample`: whether it can be run.
+//! 5. `learning`: what a spurious one teaches; `reasons`: why it cannot be run; `interpolants` and
+//!    `before`: the formulas of a reason; `choice`: which reason; `counters`: guesses for loops.
+//! 6. `proof` and `preconditions`: the check of proofs.
+//! 7. [`project`]: the error projection; `separation`: the check of its proof; `conditions`: under
+//!    which conditions the program fails.
 
 mod abstraction;
 mod before;
-mod beyond;
-mod blocks;
-mod certificate;
+mod block;
 mod choice;
 mod conditions;
+mod counterexample;
 mod counters;
 mod engine;
-mod layers;
-mod narrowed;
-mod path;
-mod procedures;
+mod folding;
+mod graph;
+mod interpolants;
+mod learning;
+mod names;
+mod narrow;
+mod preconditions;
 mod projection;
 mod proof;
 mod reasons;
-mod search;
+mod relations;
+mod separation;
 mod sharpen;
 mod slices;
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use rustc_hash::FxHashMap;
-use wherefore_domains::bdd::{BddRelations, Predicate};
+use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
 use wherefore_program::{ErrorSite, Node, Program};
-use wherefore_pushdown::{Limits, Relational, Saturated, StopReason, Symbol};
-use wherefore_smt::{Budget as SolverBudget, Model, Reason, Term, Terms};
+use wherefore_pushdown::{
+    Automaton, Configuration, Direction, Limits, Method, Options, Order, Reading, Recording, Relational,
+    Saturated, Semiring, State, StopReason, Symbol, Transition, solve,
+};
+use wherefore_smt::{BitBlaster, Budget as SolverBudget, Model, Reason, Term, Terms};
 
 use crate::budget::Budget;
+use crate::encoding::stacks_with;
 use crate::prover::Prover;
-use crate::symbolic::{Flat, Machine, Store, run};
+use crate::symbolic::{Flat, Machine, run};
 use crate::verdict::{EngineName, FailingRun};
-use abstraction::{Relations, Tracked};
-use blocks::{Block, Blocks, Frames, NodeId};
-use path::Feasibility;
-use proof::Proof;
-use search::{Abstract, CONTROL};
+use abstraction::{Abstract, Abstraction, Bit, CONTROL, Predicates, symbol};
+use block::atoms;
+use counterexample::{Executed, Path};
+use folding::Folding;
+use graph::{Graph, Point, PointId};
+use interpolants::Triple;
+use learning::{Lesson, Refuted};
+use names::Frames;
+use sharpen::Sharpening;
 use slices::Slices;
 
 pub use engine::SolverRefinement;
+pub use folding::Calls;
 pub use projection::{ProjectOptions, Projected, project};
 
 /// What refinement found.
@@ -77,7 +91,7 @@ pub enum Outcome {
 pub struct Answer {
     /// The answer.
     pub outcome: Outcome,
-    /// How many counterexamples were ruled out.
+    /// How many counterexamples were excluded.
     pub cycles: usize,
     /// Predicates at all points, and at the point that has most.
     pub predicates: (usize, usize),
@@ -100,38 +114,10 @@ pub struct Cycle {
     pub steps: usize,
 }
 
-/// Places of the program with all calls inlined.
-const MOST_PLACES: usize = 60_000;
-
-/// Calls are summarised instead if inlining them would multiply the locations of the program by
-/// more than this: the flat program grows exponentially with the depth of calls, summaries grow
-/// with the number of procedures.
-const MOST_COPIES: usize = 8;
-
-/// Recursive calls that are inlined. Deeper ones are shown to be out of reach, or the answer is
-/// unknown.
-const DEPTH: usize = 3;
-
 const STACK_SIZE: usize = 1 << 30;
 
 /// Stands for a predicate that has no expression in the source.
 const NOT_WRITTEN: &str = "(a condition without an expression in the source)";
-
-/// Abstract bits that are prepared.
-const RESERVE: usize = 96;
-
-/// How calls are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Calls {
-    /// Inlined, unless some are recursive or the flat program would be many times as large.
-    #[default]
-    Auto,
-    /// Inlined: predicates may speak of the variables of several procedures at once. Recursion is
-    /// followed to a depth.
-    Inlined,
-    /// Not inlined: a procedure is known by its effect. Recursion has no bound.
-    Summarised,
-}
 
 /// Decides whether a program can fail. A proof counts only if the prover accepts it.
 pub fn check(
@@ -142,9 +128,14 @@ pub fn check(
     prover: &Prover,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Answer {
+    let search = move || {
+        let mut refinement = Refinement::new(program, targets, calls, budget.solver(), prover);
+        let outcome = refinement.run(&budget.limits(), progress);
+        refinement.answer(outcome)
+    };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
-        match thread.spawn_scoped(scope, move || search(program, targets, calls, budget, prover, progress)) {
+        match thread.spawn_scoped(scope, search) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => Answer::unknown(StopReason::Memory),
         }
@@ -172,103 +163,60 @@ fn stop(reason: &Reason) -> StopReason {
     }
 }
 
-fn search(
-    program: &Program,
-    targets: &[ErrorSite],
-    calls: Calls,
-    budget: &Budget,
-    prover: &Prover,
-    progress: &mut (dyn FnMut(&Cycle) + Send),
-) -> Answer {
-    let inlined = match calls {
-        Calls::Summarised => None,
-        Calls::Auto if procedures::is_recursive(program) => None,
-        Calls::Auto => {
-            let most = (MOST_COPIES * program.nodes().count()).min(MOST_PLACES);
-            Flat::inlined(program, targets, DEPTH, most)
-        }
-        Calls::Inlined => Flat::inlined(program, targets, DEPTH, MOST_PLACES),
-    };
-    let Some(flat) = inlined else {
-        return match calls {
-            Calls::Inlined => Answer::unknown(StopReason::Memory),
-            _ => procedures::check(program, targets, budget, prover, progress),
-        };
-    };
-    let mut machine = Machine::new(flat);
-    let blocks = Blocks::new(&mut machine);
-    let mut refinement = Refinement::new(machine, blocks, budget.solver());
-    refinement.prover = prover.clone();
-    let outcome = refinement.run(&budget.limits(), progress);
-    refinement.answer(outcome)
+/// What came of a counterexample.
+enum Examined {
+    /// It can be run.
+    Real(Box<FailingRun>),
+    /// The new predicates exclude it.
+    Excluded,
+    /// Neither: formulas that were cut short may rule out nothing.
+    Open,
 }
 
 /// The loop.
 struct Refinement<'a> {
     machine: Machine<'a>,
-    blocks: Blocks,
-    /// The block of initial values, which ends at the start.
-    initial: Block,
-    predicates: Vec<Vec<Tracked>>,
-    /// The bit of each formula.
-    bits: FxHashMap<Term, usize>,
-    relations: Relations,
+    graph: Graph,
     slices: Slices<'a>,
-    /// Per block (the last is the initial one): the numbers of predicates it was abstracted with,
-    /// and the relation.
-    known: Vec<Option<((usize, usize), Predicate)>>,
-    /// Per block, the steps that have not been shown to be impossible by themselves.
-    allowed: Vec<Predicate>,
-    /// Per block, whether it has been left out, for being on no failing run.
-    outside: Vec<bool>,
-    base: BddRelations,
+    predicates: Predicates,
+    abstraction: Abstraction,
     budget: SolverBudget,
     cycles: usize,
-    /// After a proof: the invariant of each node.
-    invariants: Vec<Term>,
-    /// Who checks proofs, and why it did not accept one.
+    /// Who checks proofs.
     prover: Prover,
+    /// After a proof: the invariant of each point.
+    invariants: Vec<Term>,
+    /// Why a proof that was found does not count.
     unproved: Option<String>,
 }
 
 impl<'a> Refinement<'a> {
-    fn new(mut machine: Machine<'a>, blocks: Blocks, budget: SolverBudget) -> Self {
-        let (store, valid) = blocks.initial(&mut machine);
-        let mut updates = FxHashMap::default();
-        for (i, name) in blocks.variables() {
-            let value = store.get(i);
-            if machine.terms.sort(value) == machine.terms.sort(name) {
-                updates.insert(name, value);
-            }
-        }
-        let guards = blocks::conjuncts(&machine.terms, valid);
-        let start = blocks.start;
-        let initial =
-            Block { from: start, to: start, edges: Vec::new(), guards, updates, inputs: Vec::new() };
-        let base = BddRelations::with_reserve(1, RESERVE, 1 << 24, 1 << 18);
+    fn new(
+        program: &'a Program,
+        targets: &[ErrorSite],
+        calls: Calls,
+        budget: SolverBudget,
+        prover: &Prover,
+    ) -> Self {
+        let mut machine = Machine::new(Flat::new(program, targets));
+        let graph = Graph::new(&mut machine, &Folding::new(program, calls));
         Self {
-            predicates: vec![Vec::new(); blocks.places.len()],
-            known: vec![None; blocks.blocks.len() + 1],
-            relations: Relations::new(),
-            slices: Slices::new(machine.flat.program),
-            bits: FxHashMap::default(),
-            allowed: vec![base.constant(true); blocks.blocks.len() + 1],
-            outside: vec![false; blocks.blocks.len()],
             machine,
-            blocks,
-            initial,
-            base,
+            slices: Slices::new(program),
+            predicates: Predicates::new(&graph),
+            graph,
+            abstraction: Abstraction::new(),
             budget,
             cycles: 0,
+            prover: prover.clone(),
             invariants: Vec::new(),
-            prover: Prover::default(),
             unproved: None,
         }
     }
 
     fn run(&mut self, limits: &Limits, progress: &mut (dyn FnMut(&Cycle) + Send)) -> Outcome {
         loop {
-            match self.turn(limits, progress) {
+            match self.iterate(limits, progress) {
                 Ok(None) => self.cycles += 1,
                 Ok(Some(outcome)) => return outcome,
                 Err(stop) => return Outcome::Unknown(stop),
@@ -276,83 +224,153 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    fn turn(
+    fn iterate(
         &mut self,
         limits: &Limits,
         progress: &mut (dyn FnMut(&Cycle) + Send),
     ) -> Result<Option<Outcome>, StopReason> {
         self.budget.look().map_err(|reason| stop(&reason))?;
-        // A limit on steps is one on cycles.
+        // A limit on steps is one on iterations.
         if limits.steps.is_some_and(|most| self.cycles as u64 >= most) {
             return Err(StopReason::Steps);
         }
-        let failed = self.failed();
-        let (program, path) = loop {
-            let program = self.abstract_program().map_err(|reason| stop(&reason))?;
-            let post = self.post_star(&program, limits)?;
-            if let Some(path) = self.abstract_run(&program, &post, failed) {
-                break (program, path);
+        let (program, post, path) = loop {
+            let program = self.abstract_program(None)?;
+            let post = self.post_star(&program)?;
+            if let Some(path) = self.failing_path(&program, &post)? {
+                break (program, post, path);
             }
-            if self.widen() {
-                continue;
+            if !self.widen() {
+                return self.certified(&program, &post).map(Some);
             }
-            let beyond =
-                self.blocks.cuts.iter().any(|cut| self.reaches(&program, &post, Symbol(*cut as u32)));
-            if beyond {
-                return Ok(Some(Outcome::Unknown(StopReason::Steps)));
-            }
-            return self.certified(&program, &post).map(Some);
         };
-        progress(&Cycle {
-            cycles: self.cycles,
-            predicates: self.predicates.iter().map(Vec::len).sum(),
-            steps: path.len(),
-        });
-        match self.examine(&path).map_err(|reason| stop(&reason))? {
-            Feasibility::Real(stores, model) => {
-                Ok(Some(Outcome::Unsafe(Box::new(self.failure(&path, &stores, &model)))))
-            }
-            Feasibility::Spurious(found) => {
-                let grown =
-                    self.track_all(found) || self.sharpen(&program, &path).map_err(|reason| stop(&reason))?;
-                // Formulas that were cut short may rule out nothing.
-                if !grown {
-                    return Err(StopReason::Steps);
-                }
-                self.narrow(&program)?;
+        self.tell(&path, progress);
+        match self.examine(&program, &path).map_err(|reason| stop(&reason))? {
+            Examined::Real(run) => Ok(Some(Outcome::Unsafe(run))),
+            Examined::Open => Err(StopReason::Steps),
+            Examined::Excluded => {
+                self.narrow(&program, &post);
                 Ok(None)
             }
         }
     }
 
-    /// The run along some blocks that a model of the solver makes.
-    fn failure(&self, path: &[usize], stores: &[Store], model: &Model) -> FailingRun {
-        let blocks = &self.blocks;
-        let edges: Vec<u32> =
-            path.iter().flat_map(|block| blocks.blocks[*block].edges.iter().copied()).collect();
-        let stores: Vec<_> = stores.iter().collect();
-        let trace = run::trace(&self.machine.flat, &self.machine.terms, model, &edges, &stores);
-        let last = path.last().map_or(blocks.start, |block| blocks.blocks[*block].to);
-        let path = edges.iter().map(|edge| self.machine.flat.edges[*edge as usize].edge).collect();
-        let (target, by) = (blocks.errors[&last], EngineName::Refinement);
+    fn tell(&self, path: &Path, progress: &mut (dyn FnMut(&Cycle) + Send)) {
+        let (predicates, _) = self.predicates.count();
+        progress(&Cycle { cycles: self.cycles, predicates, steps: path.steps.len() });
+    }
+
+    /// The abstract program; if an element is given, with only the failing runs through it.
+    fn abstract_program(&mut self, through: Option<abstraction::Element>) -> Result<Abstract, StopReason> {
+        let made = self.abstraction.program(
+            &mut self.machine.terms,
+            &self.graph,
+            &self.predicates,
+            through,
+            &self.budget,
+        );
+        made.map_err(|reason| stop(&reason))
+    }
+
+    fn post_star(&self, program: &Abstract) -> Result<Saturated<Predicate>, StopReason> {
+        let d = &program.bits;
+        let start = Configuration { state: CONTROL, stack: vec![program.start] };
+        let seed = Automaton::of_configuration(&program.system, &start, Reading::Backward, &d.one());
+        let time = self.budget.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let limits = Limits { time, steps: None, memory: None, cancel: self.budget.cancel.clone() };
+        let options = Options { order: Order::Fifo, recording: Recording::Witnesses, limits };
+        let post = solve(Direction::Post, d, &program.system, &seed, Method::Worklist, &options);
+        match post.stop {
+            _ if self.abstraction.exhausted() || d.exhausted() => Err(StopReason::Memory),
+            StopReason::Complete => Ok(post),
+            stop => Err(stop),
+        }
+    }
+
+    /// Some failing run of the abstract program.
+    fn failing_path(
+        &self,
+        program: &Abstract,
+        post: &Saturated<Predicate>,
+    ) -> Result<Option<Path>, StopReason> {
+        let goal = goal(program);
+        if program.bits.is_zero(&post.automaton.summary(&program.bits, &goal)) {
+            return Ok(None);
+        }
+        let rules = post.some_run(&program.bits, &program.system, &goal).ok_or(StopReason::Memory)?;
+        let rules = rules.into_iter().map(|rule| rule.index());
+        Path::new(&self.graph, program, rules).map(Some).ok_or(StopReason::Steps)
+    }
+
+    /// Runs a path, or learns why it cannot be run, first from its slice.
+    fn examine(&mut self, program: &Abstract, path: &Path) -> Result<Examined, Reason> {
+        if let Some(slice) = self.slices.slice(&mut self.machine, &self.graph, path) {
+            let executed = counterexample::execute(&mut self.machine, &self.graph, &slice);
+            let mut solver = BitBlaster::new();
+            if executed.model(&mut self.machine.terms, &mut solver, &self.budget)?.is_none() {
+                let lesson = self.learn(&mut solver, &executed, &slice)?;
+                if self.track(&lesson) {
+                    return Ok(Examined::Excluded);
+                }
+            }
+        }
+        let executed = counterexample::execute(&mut self.machine, &self.graph, path);
+        let mut solver = BitBlaster::new();
+        if let Some(model) = executed.model(&mut self.machine.terms, &mut solver, &self.budget)? {
+            return Ok(Examined::Real(Box::new(self.failure(&executed, path, &model))));
+        }
+        let lesson = self.learn(&mut solver, &executed, path)?;
+        let grown = self.track(&lesson) || self.sharpen(program, &lesson)?;
+        Ok(if grown { Examined::Excluded } else { Examined::Open })
+    }
+
+    fn learn(&mut self, solver: &mut BitBlaster, executed: &Executed, path: &Path) -> Result<Lesson, Reason> {
+        let (graph, predicates, budget) = (&self.graph, &self.predicates, &self.budget);
+        Refuted { graph, path, executed, predicates, budget }.learn(&mut self.machine.terms, solver)
+    }
+
+    /// Tracks what formulas are made of, each at its point; whether something is new.
+    fn track(&mut self, lesson: &Lesson) -> bool {
+        let terms = &mut self.machine.terms;
+        let mut grown = false;
+        for (point, formula) in lesson.triples.iter().flat_map(Triple::formulas) {
+            for atom in atoms(terms, formula) {
+                grown |= self.predicates.track(terms, &self.graph, point, atom);
+            }
+        }
+        for (point, formulas) in &lesson.more {
+            for formula in formulas {
+                grown |= self.predicates.track(terms, &self.graph, *point, *formula);
+            }
+        }
+        grown
+    }
+
+    fn sharpen(&mut self, program: &Abstract, lesson: &Lesson) -> Result<bool, Reason> {
+        let sharpening = Sharpening {
+            graph: &self.graph,
+            predicates: &self.predicates,
+            bits: &program.bits,
+            budget: &self.budget,
+        };
+        sharpening.run(&mut self.abstraction, &mut self.machine.terms, &lesson.triples)
+    }
+
+    /// The run along a path that a model of the solver makes.
+    fn failure(&self, executed: &Executed, path: &Path, model: &Model) -> FailingRun {
+        let flat = &self.machine.flat;
+        let stores: Vec<_> = executed.stores.iter().collect();
+        let trace = run::trace(flat, &self.machine.terms, model, &executed.edges, &stores);
+        let (target, by) = (self.graph.errors[&path.end(&self.graph)], EngineName::Refinement);
+        let path = executed.edges.iter().map(|edge| flat.edges[*edge as usize].edge).collect();
         FailingRun { trace, path, target, is_shortest: false, by, replay: None }
     }
 
-    /// Safe, if the reachable truth values are an invariant that a separate check accepts.
+    /// Safe, if the reachable truth values are a proof that a separate check accepts.
     fn certified(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Result<Outcome, StopReason> {
-        let d = &program.bits;
-        let contexts = post.automaton.contexts(d);
-        let mut invariants = Vec::new();
-        for node in 0..self.blocks.places.len() {
-            let reached = contexts.of_top(d, &post.automaton, CONTROL, Symbol(node as u32));
-            let stores = d.stores_of(&d.range_of(&reached));
-            invariants.push(self.formula(d, node, self.predicates[node].len(), &stores));
-        }
-        let places = self.blocks.places.iter().copied();
-        let known = places.zip(invariants.iter().copied()).collect();
-        let names = self.blocks.variables().collect();
-        let proof = Proof::new(&mut self.machine.terms, &self.machine.flat, names, known);
-        let checked = proof.check(&mut *self.prover.solver(), &self.budget);
+        let invariants = self.reached(program, post);
+        let solver = &mut *self.prover.solver();
+        let checked = proof::check(&mut self.machine, &self.graph, &invariants, solver, &self.budget);
         self.invariants = invariants;
         match checked.refusal() {
             None => Ok(Outcome::Safe),
@@ -363,77 +381,47 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// Truth values at a node as a formula, when so many predicates were tracked there.
-    fn formula(&mut self, d: &BddRelations, node: NodeId, tracked: usize, stores: &Predicate) -> Term {
-        let of_bit: FxHashMap<usize, Term> =
-            self.predicates[node][..tracked].iter().map(|(formula, bit)| (*bit, *formula)).collect();
-        let terms = &mut self.machine.terms;
-        d.fold(stores, (Terms::FALSE, Terms::TRUE), &mut |bit, high, low| {
-            // A bit that is not tracked here is 0.
-            of_bit.get(&bit).map_or(low, |formula| terms.ite(*formula, high, low))
-        })
-    }
-
-    /// Tracks formulas at nodes; whether one of them is new.
-    fn track_all(&mut self, found: Vec<(NodeId, Vec<Term>)>) -> bool {
-        let mut grown = false;
-        for (node, formulas) in found {
-            for formula in formulas {
-                grown |= self.track(node, formula);
-            }
-        }
-        grown
-    }
-
-    fn track(&mut self, node: NodeId, formula: Term) -> bool {
-        let not = self.machine.terms.not(formula);
-        let list = &mut self.predicates[node];
-        let known = list.iter().any(|(known, _)| *known == formula || *known == not);
-        if formula == Terms::TRUE || formula == Terms::FALSE || known {
-            return false;
-        }
-        // A formula and its negation share a bit.
-        let next = self.bits.len();
-        let tracked = if self.bits.contains_key(&not) { not } else { formula };
-        let bit = *self.bits.entry(tracked).or_insert(next);
-        list.push((tracked, bit));
-        true
+    /// At each point, which truth values can be there, together with those at the entry that lead
+    /// to them.
+    fn reached(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Vec<Term> {
+        let transitions = post.automaton.transitions_from(CONTROL);
+        let weights = transitions.map(|(transition, weight)| (transition, weight.clone())).collect();
+        let predicates = &self.predicates;
+        formulas(&mut self.machine.terms, &self.graph, predicates, program, post, weights)
     }
 
     fn answer(&self, outcome: Outcome) -> Answer {
-        let total = self.predicates.iter().map(Vec::len).sum();
-        let most = self.predicates.iter().map(Vec::len).max().unwrap_or(0);
         let (tracked, invariants) = (self.tracked(), self.invariants_in_words());
-        let unproved = self.unproved.clone();
-        Answer { outcome, cycles: self.cycles, predicates: (total, most), tracked, invariants, unproved }
+        let (predicates, unproved) = (self.predicates.count(), self.unproved.clone());
+        Answer { outcome, cycles: self.cycles, predicates, tracked, invariants, unproved }
     }
 
     /// What is tracked where.
     fn tracked(&self) -> Vec<(Node, Vec<String>)> {
-        let tracked = self.blocks.places.iter().zip(&self.predicates).filter(|(_, list)| !list.is_empty());
-        let terms = &self.machine.terms;
-        let of_place = |(place, list): (&u32, &Vec<Tracked>)| {
-            let words = self.blocks.vocabulary(&self.machine, *place, Frames::All);
-            let word = |formula: Term| words.write(terms, formula).unwrap_or_else(|| NOT_WRITTEN.to_owned());
+        let mut tracked = Vec::new();
+        for (point, list) in self.graph.points.iter().zip(&self.predicates.at) {
+            let Some(place) = point.place.filter(|_| !list.is_empty()) else { continue };
+            let words = self.graph.names.vocabulary(&self.machine, place, Frames::All);
+            let word = |formula: Term| {
+                words.write(&self.machine.terms, formula).unwrap_or_else(|| NOT_WRITTEN.to_owned())
+            };
             let mut words: Vec<String> = list.iter().map(|(formula, _)| word(*formula)).collect();
             words.dedup();
-            (self.machine.flat.node(*place), words)
-        };
-        tracked.map(of_place).collect()
+            tracked.push((self.machine.flat.node(place), words));
+        }
+        tracked
     }
 
     /// The invariants, location by location: what holds in one of the calls that a location is
-    /// inlined for. A location whose invariant speaks of callers, or has no expression in the
+    /// folded for. A location whose invariant speaks of callers, or has no expression in the
     /// source, is left out.
     fn invariants_in_words(&self) -> Vec<(Node, String)> {
         let mut of_nodes: BTreeMap<Node, Option<Vec<String>>> = BTreeMap::new();
-        for (place, formula) in self.blocks.places.iter().zip(&self.invariants) {
-            if *formula == Terms::FALSE {
-                continue;
-            }
-            let words = self.blocks.vocabulary(&self.machine, *place, Frames::Own);
+        for (point, formula) in self.graph.points.iter().zip(&self.invariants) {
+            let Some(place) = point.place.filter(|_| *formula != Terms::FALSE) else { continue };
+            let words = self.graph.names.vocabulary(&self.machine, place, Frames::Own);
             let text = words.write(&self.machine.terms, *formula);
-            let known = of_nodes.entry(self.machine.flat.node(*place)).or_insert_with(|| Some(Vec::new()));
+            let known = of_nodes.entry(self.machine.flat.node(place)).or_insert_with(|| Some(Vec::new()));
             match (known.as_mut(), text) {
                 (Some(list), Some(text)) if !list.contains(&text) => list.push(text),
                 (Some(_), Some(_)) => {}
@@ -447,4 +435,76 @@ impl<'a> Refinement<'a> {
         };
         of_nodes.into_iter().filter_map(|(node, list)| Some((node, joined(list?)))).collect()
     }
+}
+
+/// The configurations where a run has failed.
+fn goal(program: &Abstract) -> Automaton<()> {
+    stacks_with(&program.system, [program.failed], Reading::Forward, &())
+}
+
+/// Weights of transitions as formulas about points: relations between truth values at the entry of
+/// the procedure and at the point.
+fn formulas(
+    terms: &mut Terms,
+    graph: &Graph,
+    predicates: &Predicates,
+    program: &Abstract,
+    post: &Saturated<Predicate>,
+    weights: Vec<(Transition, Predicate)>,
+) -> Vec<Term> {
+    let (d, automaton) = (&program.bits, &post.automaton);
+    let contexts = automaton.contexts(d);
+    let outermost = graph.points[graph.start].procedure;
+    let mut by_symbol: FxHashMap<Option<Symbol>, Vec<(State, Predicate)>> = FxHashMap::default();
+    for (transition, weight) in weights {
+        by_symbol.entry(transition.symbol).or_default().push((transition.to, weight));
+    }
+    let mut entered: FxHashMap<PointId, Predicate> = FxHashMap::default();
+    let mut formulas = Vec::new();
+    for (point, Point { procedure, place }) in graph.points.iter().enumerate() {
+        let entry = graph.entries[procedure];
+        let at_entry = entered.entry(entry).or_insert_with(|| {
+            let at_entry = contexts.of_top(d, automaton, CONTROL, symbol(entry));
+            d.stores_of(&d.range_of(&at_entry))
+        });
+        // What a procedure leaves when it returns is on transitions without a symbol.
+        let top = place.map(|_| symbol(point));
+        let mut known = Terms::FALSE;
+        for (to, weight) in by_symbol.get(&top).into_iter().flatten() {
+            let relation = match automaton.entry_of(*to) {
+                Some((_, of)) if of == symbol(entry) => d.and(weight, at_entry),
+                // The outermost call started with one store.
+                None if *procedure == outermost => d.primed(&d.stores_of(&d.range_of(weight))),
+                _ => continue,
+            };
+            let formula = formula(terms, graph, predicates, point, d, &relation);
+            known = terms.or(known, formula);
+        }
+        formulas.push(known);
+    }
+    formulas
+}
+
+/// A relation between truth values at the entry of a procedure and at a point of it, as a formula.
+fn formula(
+    terms: &mut Terms,
+    graph: &Graph,
+    predicates: &Predicates,
+    point: PointId,
+    d: &BddRelations,
+    relation: &Predicate,
+) -> Term {
+    let procedure = graph.points[point].procedure;
+    let at_entry = graph.names.at_entry(procedure);
+    let mut of_bit: FxHashMap<(usize, Moment), Term> = FxHashMap::default();
+    for (formula, bit) in predicates.bits(graph.entries[&procedure], Bit::Local) {
+        of_bit.insert((bit, Moment::Current), terms.substitute(formula, &at_entry));
+    }
+    for (formula, bit) in predicates.here(graph, point) {
+        of_bit.insert((bit, Moment::Next), formula);
+    }
+    d.fold_relation(relation, (Terms::FALSE, Terms::TRUE), &mut |bit, moment, high, low| {
+        // A bit that is not tracked here is 0.
+        of_bit.get(&(bit, moment)).map_or(low, |formula| terms.ite(*formula, high, low))
+    })
 }

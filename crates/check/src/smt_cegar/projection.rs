@@ -2,11 +2,11 @@
 //! conditions.
 //!
 //! \[Lal09\] §5.1 and §5.5: a location is inside if some failing run goes through it. The
-//! projection of the abstract program is computed exactly (`layers`); since the abstraction has all
-//! runs of the program, what is outside is *proved* to be outside. What is inside need not lie on a
-//! real failing run: for each such location an abstract failing run through it is taken and
-//! examined. If it can be run, it confirms every location on it; if not, its interpolants make the
-//! abstraction finer.
+//! projection of the abstract program is computed exactly, for all depths of recursion, by
+//! [`Completions`]; since the abstraction has all runs of the program, what is outside is *proved*
+//! to be outside. What is inside need not lie on a real failing run: for each such location an
+//! abstract failing run through it is taken and examined. If it can be run, it confirms every
+//! location on it; if not, its interpolants make the abstraction finer.
 //!
 //! **Invariant:** `confirmed ⊆ locations on failing runs ⊆ inside`, at every moment.
 //!
@@ -14,28 +14,28 @@
 //! one way out, so the runs through it that fail are the runs that take the whole block and fail:
 //! it is inside if the block is. A run that stops within a block does not fail.
 //!
-//! **Frames.** Calls are inlined, so a location may occur several times; it is inside, or
-//! confirmed, if one of its places is.
-//!
-//! **Cuts.** A recursive call that is too deep to be inlined is a goal like an error, for a run may
-//! fail beyond it. If the abstract program reaches one, all that may be executed beyond it
-//! (`beyond`) counts as inside, unless no error is there.
+//! **Folded calls.** A location may occur several times; it is inside, or confirmed, if one of its
+//! places is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
+use rustc_hash::FxHashMap;
+use wherefore_domains::bdd::Predicate;
 use wherefore_program::{ErrorSite, LocationKind, Node, Program};
-use wherefore_pushdown::{Limits, Semiring, StopReason};
-use wherefore_smt::{Budget, Reason};
+use wherefore_pushdown::{
+    Completions, Relational, Saturated, Semiring, StopReason, Symbol, Transition as Moved,
+};
+use wherefore_smt::Reason;
 
-use super::beyond::beyond;
-use super::blocks::{Blocks, Frames, NodeId};
-use super::certificate::{Checked, Separation};
-use super::conditions::Alternatives;
-use super::layers::{Element, Graph, Layers};
-use super::path::Feasibility;
-use super::{Abstract, Cycle, DEPTH, MOST_PLACES, Refinement, STACK_SIZE, conditions, stop};
-use crate::symbolic::{Flat, Machine};
+use super::abstraction::{Abstract, CONTROL, Element, Predicates};
+use super::conditions::{self, Alternatives};
+use super::graph::{Graph, PointId, Transition};
+use super::names::Frames;
+use super::proof::Checked;
+use super::separation::Separation;
+use super::{Calls, Cycle, Examined, Refinement, STACK_SIZE, formulas, goal, stop};
+use crate::Prover;
+use crate::symbolic::{Machine, PlaceId};
 use crate::verdict::{Decision, FailingRun};
 
 /// Which locations lie on failing runs.
@@ -52,7 +52,7 @@ pub struct Projected {
     pub runs: Vec<FailingRun>,
     /// For locations inside: the conditions under which the abstract program is there and goes on
     /// to fail. Several alternatives, each a conjunction; an empty one is no condition. A failing
-    /// run satisfies one of them wherever it is, as far as calls are inlined.
+    /// run satisfies one of them wherever it is.
     pub stores: BTreeMap<Node, Vec<Vec<String>>>,
     /// What the abstraction tracks where, in the solver's words.
     pub tracked: Vec<(Node, Vec<String>)>,
@@ -94,6 +94,8 @@ impl Projected {
 pub struct ProjectOptions {
     /// Failing runs that are known already, of any engine.
     pub seeds: Vec<FailingRun>,
+    /// How calls are treated.
+    pub calls: Calls,
     /// Counterexamples that are ruled out at most for the sake of one place, before it is left
     /// unconfirmed.
     pub effort: usize,
@@ -101,7 +103,7 @@ pub struct ProjectOptions {
 
 impl Default for ProjectOptions {
     fn default() -> Self {
-        Self { seeds: Vec::new(), effort: 200 }
+        Self { seeds: Vec::new(), calls: Calls::Auto, effort: 200 }
     }
 }
 
@@ -125,10 +127,9 @@ pub fn project(
     budget: &crate::Budget,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Projected {
-    let limits = &budget.limits();
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
-        match thread.spawn_scoped(scope, || search(program, targets, options, limits, progress)) {
+        match thread.spawn_scoped(scope, || search(program, targets, options, budget, progress)) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             Err(_) => Projected::unknown(program, options.seeds.clone(), StopReason::Memory),
         }
@@ -139,26 +140,13 @@ fn search(
     program: &Program,
     targets: &[ErrorSite],
     options: &ProjectOptions,
-    limits: &Limits,
+    budget: &crate::Budget,
     progress: &mut (dyn FnMut(&Cycle) + Send),
 ) -> Projected {
-    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-    let budget = Budget { deadline, conflicts: None, cancel: limits.cancel.clone() };
-    let Some(flat) = Flat::inlined(program, targets, DEPTH, MOST_PLACES) else {
-        return Projected::unknown(program, options.seeds.clone(), StopReason::Memory);
-    };
-    // A cut matters only if a run may fail beyond it.
-    let failing = beyond(&flat, flat.cuts.iter().copied());
-    let matters = targets.iter().any(|site| failing.contains(&site.node));
-    let mut machine = Machine::new(flat);
-    let mut blocks = Blocks::new(&mut machine);
-    if !matters {
-        blocks.cuts.clear();
-    }
-    let places = Places::new(&machine, &blocks);
+    let refinement = Refinement::new(program, targets, options.calls, budget.solver(), &Prover::default());
     let mut projection = Projection {
-        refinement: Refinement::new(machine, blocks, budget),
-        places,
+        places: Places::new(&refinement.machine, &refinement.graph),
+        refinement,
         confirmed: confirmed_by(&options.seeds),
         runs: options.seeds.clone(),
         last: None,
@@ -172,17 +160,21 @@ fn search(
 struct Places {
     elements: BTreeMap<Node, Vec<Element>>,
     nodes: BTreeMap<Element, Vec<Node>>,
+    /// How many blocks and calls each point is away from an error.
+    distance: Vec<u32>,
 }
 
 impl Places {
-    fn new(machine: &Machine<'_>, blocks: &Blocks) -> Self {
+    fn new(machine: &Machine<'_>, graph: &Graph) -> Self {
         let flat = &machine.flat;
         let mut elements: BTreeMap<Node, Vec<Element>> = BTreeMap::new();
-        for (node, place) in blocks.places.iter().enumerate() {
-            elements.entry(flat.node(*place)).or_default().push(Element::Node(node));
+        for (number, point) in graph.points.iter().enumerate() {
+            if let Some(place) = point.place {
+                elements.entry(flat.node(place)).or_default().push(Element::Point(number));
+            }
         }
-        for (at, block) in blocks.blocks.iter().enumerate() {
-            for edge in &block.edges[1..] {
+        for (at, block) in graph.blocks.iter().enumerate() {
+            for edge in block.edges.iter().skip(1) {
                 let within = flat.node(flat.edges[*edge as usize].from);
                 elements.entry(within).or_default().push(Element::Block(at));
             }
@@ -193,28 +185,44 @@ impl Places {
                 nodes.entry(*element).or_default().push(*node);
             }
         }
-        Self { elements, nodes }
+        Self { elements, nodes, distance: distances(graph) }
     }
 }
 
-/// The last abstraction, and what is inside there.
-struct Snapshot {
-    program: Abstract,
-    forwards: Layers,
-    /// What leads to an error or a cut, and what leads to an error.
-    backwards: Layers,
-    failing: Layers,
-    inside: BTreeSet<Element>,
-    /// How many predicates each node had.
-    tracked: Vec<usize>,
+/// The distance of each point to an error in the graph, whatever the values.
+fn distances(graph: &Graph) -> Vec<u32> {
+    let mut into: Vec<Vec<PointId>> = vec![Vec::new(); graph.points.len()];
+    for block in graph.steps() {
+        into[block.to].push(block.from);
+    }
+    for site in &graph.calls {
+        into[site.enter.to].push(site.enter.from);
+        into[site.resume.to].push(graph.exits[&site.callee]);
+    }
+    let mut distance = vec![u32::MAX; graph.points.len()];
+    let mut open: Vec<PointId> = graph.errors.keys().copied().collect();
+    open.iter().for_each(|error| distance[*error] = 0);
+    let mut next = 0;
+    while let Some(point) = open.get(next).copied() {
+        next += 1;
+        for before in &into[point] {
+            if distance[*before] == u32::MAX {
+                distance[*before] = distance[point] + 1;
+                open.push(*before);
+            }
+        }
+    }
+    distance
 }
 
-/// What became of one abstract run.
-enum Examined {
-    Confirmed,
-    RuledOut,
-    /// It is real, but ends at a cut; or no predicate rules it out.
-    Open,
+/// An abstraction, and what is inside there.
+struct Snapshot {
+    program: Abstract,
+    post: Saturated<Predicate>,
+    /// The parts of the weights that occur on failing runs.
+    completed: Vec<(Moved, Predicate)>,
+    inside: BTreeSet<Element>,
+    predicates: Predicates,
 }
 
 struct Projection<'a> {
@@ -237,7 +245,7 @@ impl Projection<'_> {
     /// Confirms what is inside, or rules it out; what ended it, if a limit did.
     fn run(&mut self, progress: &mut (dyn FnMut(&Cycle) + Send)) -> Result<(), StopReason> {
         self.renew()?;
-        let start = Element::Node(self.refinement.blocks.start);
+        let start = Element::Point(self.refinement.graph.start);
         // First of all, whether it can fail.
         if self.runs.is_empty() && self.is_inside(start) {
             self.settle(vec![start], usize::MAX, progress)?;
@@ -264,7 +272,7 @@ impl Projection<'_> {
     }
 
     /// Examines runs through some elements until of each one is real, or there is none, or the
-    /// effort is spent. The abstraction is made anew once for all of them.
+    /// effort is spent. The projection is made anew once for all of them.
     fn settle(
         &mut self,
         mut elements: Vec<Element>,
@@ -274,10 +282,11 @@ impl Projection<'_> {
         for _ in 0..effort {
             let mut open = Vec::new();
             for element in elements {
-                if self.is_inside(element) && !self.is_confirmed(element) {
-                    if let Examined::RuledOut = self.examine(element, progress)? {
-                        open.push(element);
-                    }
+                if self.is_inside(element)
+                    && !self.is_confirmed(element)
+                    && self.examine(element, progress)?
+                {
+                    open.push(element);
                 }
             }
             if open.is_empty() {
@@ -309,11 +318,11 @@ impl Projection<'_> {
         let mut some: Vec<Element> =
             open.filter_map(|(_, elements)| elements.iter().find(is_open).copied()).collect();
         some.sort_by_key(|element| {
-            let node = match element {
-                Element::Node(node) => *node,
-                Element::Block(block) => self.refinement.blocks.blocks[*block].from,
+            let point = match element {
+                Element::Point(point) => *point,
+                Element::Block(block) => self.refinement.graph.blocks[*block].from,
             };
-            (std::cmp::Reverse(last.backwards.farthest(node)), *element)
+            (std::cmp::Reverse(self.places.distance[point]), *element)
         });
         some.dedup();
         let apart = some.len().div_ceil(AT_ONCE).max(1);
@@ -324,98 +333,80 @@ impl Projection<'_> {
     fn renew(&mut self) -> Result<(), StopReason> {
         let refinement = &mut self.refinement;
         refinement.budget.look().map_err(|reason| stop(&reason))?;
-        let program = refinement.abstract_program().map_err(|reason| stop(&reason))?;
-        let (blocks, budget) = (&refinement.blocks, &refinement.budget);
-        let graph = Graph::new(&program, blocks.places.len(), blocks.start);
-        let forwards = graph.forwards(budget)?;
-        let errors = || blocks.errors.keys().copied();
-        let reached: Vec<NodeId> =
-            blocks.cuts.iter().copied().filter(|cut| !program.bits.is_zero(forwards.of(*cut))).collect();
-        let failing = graph.backwards(&forwards, errors(), budget)?;
-        let backwards = match reached.is_empty() {
-            true => failing.clone(),
-            false => graph.backwards(&forwards, errors().chain(reached), budget)?,
-        };
-        let elements = (0..blocks.places.len()).map(Element::Node);
-        let elements = elements.chain((0..blocks.blocks.len()).map(Element::Block));
-        let inside = elements.filter(|element| graph.contains(&forwards, &backwards, *element)).collect();
-        let tracked = refinement.predicates.iter().map(Vec::len).collect();
-        self.last = Some(Snapshot { program, forwards, backwards, failing, inside, tracked });
+        let program = refinement.abstract_program(None)?;
+        let post = refinement.post_star(&program)?;
+        let goal = goal(&program);
+        let completions = Completions::new(&program.bits, &program.system, &post.automaton, &goal);
+        let is_point = |symbol: &Symbol| symbol.index() < refinement.graph.points.len();
+        let points = completions.nodes().into_iter().map(|(_, symbol)| symbol).filter(is_point);
+        let mut inside: BTreeSet<Element> = points.map(|symbol| Element::Point(symbol.index())).collect();
+        for (rule, _) in program.system.rules() {
+            if let Some(Transition::Block(block)) = program.origins[rule.index()] {
+                if completions.contains_rule(rule) {
+                    inside.insert(Element::Block(block));
+                }
+            }
+        }
+        let completed = completions.weights().collect();
+        if program.bits.exhausted() {
+            return Err(StopReason::Memory);
+        }
+        let predicates = refinement.predicates.clone();
+        self.last = Some(Snapshot { program, post, completed, inside, predicates });
         Ok(())
     }
 
-    /// Takes a run through an element and looks whether it can be run.
+    /// Takes a run through an element and looks whether it can be run; whether the element is still
+    /// open, and the abstraction finer.
     fn examine(
         &mut self,
         element: Element,
         progress: &mut (dyn FnMut(&Cycle) + Send),
-    ) -> Result<Examined, StopReason> {
-        let Some(last) = &self.last else { return Ok(Examined::Open) };
+    ) -> Result<bool, StopReason> {
         let refinement = &mut self.refinement;
-        let blocks = &refinement.blocks;
-        let graph = Graph::new(&last.program, blocks.places.len(), blocks.start);
-        let to_error = graph.run_through(&last.forwards, &last.failing, element);
-        let path = to_error.or_else(|| graph.run_through(&last.forwards, &last.backwards, element));
-        let Some(path) = path else { return Ok(Examined::Open) };
-        progress(&Cycle {
-            cycles: refinement.cycles,
-            predicates: refinement.predicates.iter().map(Vec::len).sum(),
-            steps: path.len(),
-        });
-        let end = path.last().map_or(blocks.start, |block| blocks.blocks[*block].to);
-        match refinement.examine(&path) {
-            Ok(Feasibility::Real(stores, model)) if refinement.blocks.errors.contains_key(&end) => {
-                let failure = refinement.failure(&path, &stores, &model);
-                self.runs.push(failure);
+        let program = refinement.abstract_program(Some(element))?;
+        let post = refinement.post_star(&program)?;
+        // What another run has brought may be enough for this one.
+        let Some(path) = refinement.failing_path(&program, &post)? else { return Ok(true) };
+        refinement.tell(&path, progress);
+        match refinement.examine(&program, &path) {
+            Ok(Examined::Real(run)) => {
+                self.runs.push(*run);
                 self.confirmed = confirmed_by(&self.runs);
-                Ok(Examined::Confirmed)
+                Ok(false)
             }
-            Ok(Feasibility::Real(..)) => Ok(Examined::Open),
-            Ok(Feasibility::Spurious(found)) => {
-                // Formulas that were cut short may rule out nothing.
-                let is_newer = |refinement: &Refinement<'_>| {
-                    refinement.predicates.iter().map(Vec::len).ne(last.tracked.iter().copied())
-                };
-                // What another run of the same abstraction has brought may be enough for this one.
-                let sharper = refinement.track_all(found)
-                    || is_newer(refinement)
-                    || match refinement.sharpen(&last.program, &path) {
-                        Err(reason @ (Reason::Time | Reason::Cancelled)) => return Err(stop(&reason)),
-                        sharper => sharper.unwrap_or(false),
-                    };
-                if sharper {
-                    refinement.cycles += 1;
-                    Ok(Examined::RuledOut)
-                } else {
-                    Ok(Examined::Open)
-                }
+            Ok(Examined::Excluded) => {
+                refinement.cycles += 1;
+                Ok(true)
             }
+            Ok(Examined::Open) => Ok(false),
             Err(reason @ (Reason::Time | Reason::Cancelled)) => Err(stop(&reason)),
-            Err(_) => Ok(Examined::Open),
+            Err(_) => Ok(false),
         }
     }
 
     fn answer(mut self, stopped: Result<(), StopReason>) -> Projected {
         let program = self.refinement.machine.flat.program;
+        let reason = stopped.err().unwrap_or(StopReason::Steps);
         let Some(last) = self.last.take() else {
-            let reason = stopped.err().unwrap_or(StopReason::Memory);
             return Projected::unknown(program, self.runs, reason);
         };
-        let is_checked = self.certify(&last);
+        let is_checked = match self.certify(&last) {
+            Checked::Proof => true,
+            Checked::Unknown(_) => false,
+            // An error of ours: nothing is excluded then.
+            Checked::Broken => {
+                debug_assert!(false, "the projection is not separated from what is outside");
+                return Projected::unknown(program, self.runs, StopReason::Steps);
+            }
+        };
         let inside_here = |elements: &[Element]| elements.iter().any(|element| last.inside.contains(element));
         let mut inside: BTreeSet<Node> = (self.places.elements.iter())
             .filter(|(_, elements)| inside_here(elements))
             .map(|(node, _)| *node)
             .collect();
-        let blocks = &self.refinement.blocks;
-        let reached = blocks.cuts.iter().filter(|cut| last.inside.contains(&Element::Node(**cut)));
-        let reached: Vec<_> = reached.map(|cut| blocks.places[*cut]).collect();
-        if !reached.is_empty() {
-            inside.extend(beyond(&self.refinement.machine.flat, reached));
-        }
         inside.extend(self.confirmed.keys().copied());
         let exact = inside.iter().all(|node| self.confirmed.contains_key(node));
-        let reason = stopped.err().unwrap_or(StopReason::Steps);
         let verdict = match (self.runs.is_empty(), inside.is_empty()) {
             (false, _) => Decision::Unsafe,
             (true, true) if is_checked => Decision::Safe,
@@ -436,77 +427,96 @@ impl Projection<'_> {
     }
 
     /// Whether the separate check accepts what is outside, in the time that is left.
-    fn certify(&mut self, last: &Snapshot) -> bool {
-        let d = &last.program.bits;
-        let refinement = &mut self.refinement;
-        let nodes = 0..refinement.blocks.places.len();
-        let mut of = |layers: &Layers| -> Vec<_> {
-            nodes
-                .clone()
-                .map(|node| refinement.formula(d, node, last.tracked[node], layers.of(node)))
-                .collect()
+    fn certify(&mut self, last: &Snapshot) -> Checked {
+        let Refinement { machine, graph, budget, .. } = &mut self.refinement;
+        let automaton = &last.post.automaton;
+        let reached =
+            automaton.transitions_from(CONTROL).map(|(transition, weight)| (transition, weight.clone()));
+        let mut of = |weights: Vec<(Moved, Predicate)>| {
+            formulas(&mut machine.terms, graph, &last.predicates, &last.program, &last.post, weights)
         };
-        let separation = Separation { reached: of(&last.forwards), leading: of(&last.backwards) };
-        let blocks = &refinement.blocks;
-        let is_inside = |element: Element| last.inside.contains(&element);
-        let terms = &mut refinement.machine.terms;
-        match separation.check(terms, blocks, &refinement.initial, is_inside, &refinement.budget) {
-            Checked::Proof => true,
-            Checked::Unknown(_) => false,
-            Checked::Broken => panic!("what is outside of the projection is not proved to be"),
-        }
+        let separation = Separation { reached: of(reached.collect()), leading: of(last.completed.clone()) };
+        separation.check(machine, graph, |element| last.inside.contains(&element), budget)
     }
 
     /// The conditions at the locations inside, those of several places of a location together; as
     /// many as the time is enough for.
     fn stores(&mut self, last: &Snapshot) -> BTreeMap<Node, Vec<Vec<String>>> {
-        let Refinement { machine, blocks, predicates, budget, .. } = &mut self.refinement;
+        let Refinement { machine, graph, budget, .. } = &mut self.refinement;
         let d = &last.program.bits;
-        let graph = Graph::new(&last.program, blocks.places.len(), blocks.start);
-        let tracked = |node: NodeId| &predicates[node][..last.tracked[node]];
-        let mut ways: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
-        for element in &last.inside {
-            if let Element::Block(at) = element {
-                ways.entry(blocks.blocks[*at].from).or_default().push(*at);
+        // The truth values on failing runs.
+        let mut here: FxHashMap<PointId, Predicate> = FxHashMap::default();
+        for (transition, weight) in &last.completed {
+            if let Some(point) = transition.symbol.map(Symbol::index).filter(|i| *i < graph.points.len()) {
+                let known = here.entry(point).or_insert_with(|| d.zero());
+                *known = d.or(known, &d.range_of(weight));
             }
         }
-        // What is tracked at a node; if that says nothing, the guards of the ways on.
-        let mut at_nodes: BTreeMap<NodeId, Alternatives> = BTreeMap::new();
+        let mut rules: FxHashMap<usize, Predicate> = FxHashMap::default();
+        for (rule, _) in last.program.system.rules() {
+            if let Some(Transition::Block(block)) = last.program.origins[rule.index()] {
+                rules.insert(block, last.program.system.weight(rule).clone());
+            }
+        }
+        let tracked = |point: PointId| last.predicates.here(graph, point);
+        let mut ways: BTreeMap<PointId, Vec<usize>> = BTreeMap::new();
+        for element in &last.inside {
+            if let Element::Block(at) = element {
+                ways.entry(graph.blocks[*at].from).or_default().push(*at);
+            }
+        }
+        // What is tracked at a point; if that says nothing, the guards of the blocks that follow.
+        let mut at_points: BTreeMap<PointId, Alternatives> = BTreeMap::new();
         let mut behind_blocks: BTreeMap<usize, Alternatives> = BTreeMap::new();
-        for node in last.inside.iter().filter_map(|element| element.node()) {
-            let here = d.and(last.forwards.of(node), last.backwards.of(node));
-            at_nodes.insert(node, conditions::of(&mut machine.terms, d, tracked(node), &here));
+        for (point, stores) in &here {
+            let found = conditions::of(&mut machine.terms, d, &tracked(*point), &d.stores_of(stores));
+            at_points.insert(*point, found);
         }
         for at in ways.values().flatten() {
-            let Some(here) = graph.behind(&last.forwards, &last.backwards, *at) else { continue };
-            let to = blocks.blocks[*at].to;
-            behind_blocks.insert(*at, conditions::of(&mut machine.terms, d, tracked(to), &here));
+            let block = &graph.blocks[*at];
+            let (Some(weight), Some(before), Some(after)) =
+                (rules.get(at), here.get(&block.from), here.get(&block.to))
+            else {
+                continue;
+            };
+            let behind = d.and(&d.range_of(&d.extend(before, weight)), after);
+            let behind = d.stores_of(&behind);
+            behind_blocks.insert(*at, conditions::of(&mut machine.terms, d, &tracked(block.to), &behind));
         }
-        for (node, found) in &mut at_nodes {
-            let is_goal = blocks.errors.contains_key(node) || blocks.cuts.contains(node);
-            if !is_goal && conditions::is_nothing(found) {
-                let ways = ways.get(node).into_iter().flatten();
-                let ways = ways.filter_map(|at| Some((&blocks.blocks[*at], behind_blocks.get(at)?)));
+        let nothing: Alternatives = vec![Vec::new()];
+        for (point, found) in &mut at_points {
+            let calls = graph.calls.iter().any(|site| site.enter.from == *point);
+            if !graph.errors.contains_key(point) && !calls && conditions::is_nothing(found) {
+                let ways = ways.get(point).into_iter().flatten();
+                let ways = ways.map(|at| {
+                    let behind = behind_blocks.get(at).unwrap_or(&nothing);
+                    (&*graph.blocks[*at], behind)
+                });
                 *found = conditions::of_ways(&mut machine.terms, ways);
             }
         }
         let mut stores: BTreeMap<Node, Vec<Vec<String>>> = BTreeMap::new();
         for element in last.inside.iter().take_while(|_| budget.look().is_ok()) {
-            let mut add = |machine: &mut Machine<'_>, place, found| {
-                let vocabulary = blocks.vocabulary(machine, place, Frames::All);
+            let mut add = |machine: &mut Machine<'_>, place: PlaceId, found| {
+                let vocabulary = graph.names.vocabulary(machine, place, Frames::All);
                 let words = conditions::in_source_words(&mut machine.terms, found, &vocabulary, budget);
                 stores.entry(machine.flat.node(place)).or_default().extend(words);
             };
             match *element {
-                Element::Node(node) => add(machine, blocks.places[node], at_nodes[&node].clone()),
+                Element::Point(point) => {
+                    let found = at_points.get(&point).cloned();
+                    if let (Some(place), Some(found)) = (graph.points[point].place, found) {
+                        add(machine, place, found);
+                    }
+                }
                 Element::Block(at) => {
-                    let block = &blocks.blocks[at];
+                    let block = &graph.blocks[at];
                     let Some(mut behind) = behind_blocks.get(&at) else { continue };
                     if conditions::is_nothing(behind) {
-                        behind = at_nodes.get(&block.to).unwrap_or(behind);
+                        behind = at_points.get(&block.to).unwrap_or(behind);
                     }
                     for first in 1..block.edges.len() {
-                        let rest = blocks.rest(machine, at, first);
+                        let rest = graph.rest(machine, at, first);
                         let found = conditions::before(&mut machine.terms, &rest, behind);
                         add(machine, machine.flat.edges[block.edges[first] as usize].from, found);
                     }

@@ -1,258 +1,320 @@
-//! The proof of a safe program, checked again: an invariant at every node that holds at the start,
-//! is kept by every step, and is false where the program fails.
+//! The proof of a safe program with calls, checked again.
 //!
-//! The check goes backwards, by weakest preconditions: what must hold before an edge so that the
-//! invariant holds behind it. It reads the program edge by edge and has its own meaning of
-//! expressions and operations (`meaning.rs`), unlike the engine, which executes blocks forwards
-//! (`symbolic/machine.rs`). It knows nothing of blocks, predicates, diagrams and saturation. What
-//! it shares with the engine is the graph with inlined calls, the terms, and the solver: an error
-//! in anything else is found here.
+//! At each point of a procedure there is an invariant about its store now and at entry; at its
+//! exit, the effect. They are a proof if the first invariant holds at the start; each is kept by
+//! each edge; each return gives the effect; each call enters where the callee's first invariant
+//! holds; what a caller knew before a call, and the effect, give its invariant behind the call; and
+//! the invariant is false where the program fails. By induction over runs, invariants then hold
+//! always. The meaning of edges is that of [`Preconditions`], not the engine's.
+
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
-use wherefore_program::{Call, Expr, Operation, ProcedureId, Program, Target, Type, Var};
-use wherefore_smt::{Budget, Outcome, Solver, Term, Terms};
+use wherefore_program::{EdgeRef, Operation, ProcedureId, Program, Target, Var};
+use wherefore_pushdown::StopReason;
+use wherefore_smt::{Budget, Outcome, Reason, Solver, Term, Terms};
 
-use super::certificate::Checked;
-use crate::meaning::{Changes, Entered, Held, Here, Meaning, type_sort};
-use crate::symbolic::PlaceId;
-use crate::symbolic::flat::{Flat, Move};
+use super::graph::{Graph, PointId};
+use super::preconditions::{Preconditions, Scope};
+use crate::symbolic::{Machine, PlaceId};
 
-/// A proof under examination.
-pub(super) struct Proof<'p, 'a> {
-    pub(super) meaning: Meaning<'p, 'a>,
-    pub(super) flat: &'p Flat<'a>,
-    /// The terms that invariants name variables with, by the numbers of the variables.
-    names: FxHashMap<u32, Term>,
-    /// What always holds, where something is said.
-    invariants: FxHashMap<PlaceId, Term>,
+/// What the check of a proof found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Checked {
+    /// It is a proof.
+    Proof,
+    /// It is not inductive.
+    Broken,
+    /// The solver does not know.
+    Unknown(Reason),
 }
 
-/// Where an expression is read: the procedure, and the number of its first variable.
-#[derive(Clone, Copy)]
-pub(super) struct Scope {
-    pub procedure: ProcedureId,
-    pub first: u32,
-}
-
-/// The names of the variables that can be seen in a scope; new ones where there are none.
-struct Named<'n> {
-    program: &'n Program,
-    scope: Scope,
-    names: &'n mut FxHashMap<u32, Term>,
-}
-
-impl Held for Named<'_> {
-    fn held(&mut self, terms: &mut Terms, variable: Var) -> Term {
-        let ty = &self.program.variable(self.scope.procedure, variable).ty;
-        name(terms, self.names, number(self.scope, variable), ty)
-    }
-}
-
-fn name(terms: &mut Terms, names: &mut FxHashMap<u32, Term>, number: u32, ty: &Type) -> Term {
-    *names.entry(number).or_insert_with(|| terms.variable(&format!("proof {number}"), type_sort(ty)))
-}
-
-impl<'p, 'a> Proof<'p, 'a> {
-    /// A proof over the variables with these names.
-    pub fn new(
-        terms: &'p mut Terms,
-        flat: &'p Flat<'a>,
-        names: FxHashMap<u32, Term>,
-        invariants: FxHashMap<PlaceId, Term>,
-    ) -> Self {
-        Self { meaning: Meaning::new(terms, flat.program), flat, names, invariants }
-    }
-
-    /// Checks the proof.
-    pub fn check(mut self, solver: &mut dyn Solver, budget: &Budget) -> Checked {
-        let flat = self.flat;
-        let ends = flat.errors.keys().chain(&flat.cuts);
-        for place in ends {
-            // A place that is not reached in the graph has no invariant.
-            if self.invariants.get(place).is_some_and(|invariant| *invariant != Terms::FALSE) {
-                return Checked::Broken;
+impl Checked {
+    /// Why a proof does not count, if it does not, in words and as what it stopped.
+    pub fn refusal(self) -> Option<(String, StopReason)> {
+        match self {
+            Self::Proof => None,
+            Self::Unknown(reason) => {
+                Some((format!("its check was not decided: {}", reason.why()), super::stop(&reason)))
+            }
+            Self::Broken => {
+                Some(("it is not inductive, which is an error of ours".to_owned(), StopReason::Steps))
             }
         }
+    }
+}
+
+/// Whether all formulas always hold.
+pub(super) fn discharge(
+    terms: &mut Terms,
+    obligations: Vec<Term>,
+    solver: &mut dyn Solver,
+    budget: &Budget,
+) -> Checked {
+    for obligation in obligations {
+        let broken = terms.not(obligation);
+        match solver.check(terms, &[broken], budget) {
+            Outcome::Unsat(_) => {}
+            Outcome::Sat(_) => return Checked::Broken,
+            Outcome::Unknown(reason) => return Checked::Unknown(reason),
+        }
+    }
+    Checked::Proof
+}
+
+/// Checks that formulas, one a point, are a proof.
+pub(super) fn check(
+    machine: &mut Machine<'_>,
+    graph: &Graph,
+    holds: &[Term],
+    solver: &mut dyn Solver,
+    budget: &Budget,
+) -> Checked {
+    if graph.errors.keys().any(|error| holds[*error] != Terms::FALSE) {
+        return Checked::Broken;
+    }
+    inductive(machine, graph, holds, solver, budget)
+}
+
+/// Checks that formulas, one a point, always hold.
+pub(super) fn inductive(
+    machine: &mut Machine<'_>,
+    graph: &Graph,
+    holds: &[Term],
+    solver: &mut dyn Solver,
+    budget: &Budget,
+) -> Checked {
+    let scopes = graph.names.scopes.values();
+    let names = scopes.flat_map(|scope| scope.all().map(|named| (named.number, named.now))).collect();
+    let points = graph.points.iter().zip(holds);
+    let invariants = points.filter_map(|(point, holds)| Some((point.place?, *holds))).collect();
+    let writes = writes(machine.flat.program);
+    let before = Preconditions::new(&mut machine.terms, &machine.flat, names, invariants);
+    let mut check = Check { before, graph, holds, writes };
+    match check.obligations() {
+        Some(obligations) => discharge(&mut machine.terms, obligations, solver, budget),
+        None => Checked::Broken,
+    }
+}
+
+struct Check<'c, 'p, 'a> {
+    before: Preconditions<'p, 'a>,
+    graph: &'c Graph,
+    holds: &'c [Term],
+    /// The globals that each procedure, or one that it calls, writes.
+    writes: Vec<BTreeSet<u32>>,
+}
+
+impl Check<'_, '_, '_> {
+    fn obligations(&mut self) -> Option<Vec<Term>> {
+        let (graph, flat) = (self.graph, self.before.flat);
         let mut obligations = vec![self.at_start()];
-        let mut nodes: Vec<(PlaceId, Term)> =
-            self.invariants.iter().map(|(place, holds)| (*place, *holds)).collect();
-        nodes.sort_unstable();
-        for (place, holds) in nodes.into_iter().filter(|(_, holds)| *holds != Terms::FALSE) {
+        for (point, at) in graph.points.iter().enumerate() {
+            let Some(place) = at.place else { continue };
+            let invariant = self.holds[point];
+            if invariant == Terms::FALSE {
+                continue;
+            }
+            let frame = flat.places[place as usize].frame;
             for edge in flat.out[place as usize].clone() {
-                let Some(needed) = self.before_way(edge) else { return Checked::Broken };
-                obligations.push(self.meaning.terms.implies(holds, needed));
+                let needed = self.before.before_chain(edge)?;
+                obligations.push(self.before.meaning.terms.implies(invariant, needed));
+            }
+            // What the graph has no edges for: calls with a summary, and returns from them.
+            let scope = self.scope(frame);
+            let body = flat.program.procedure(scope.procedure);
+            for (edge, leaving) in body.edges_from(flat.places[place as usize].location) {
+                let edge = EdgeRef { procedure: scope.procedure, edge };
+                match &leaving.operation {
+                    Operation::Call(_) if !flat.is_open(frame, edge) => {
+                        obligations.push(self.entering(point, place, edge)?);
+                        obligations.push(self.resuming(point, place, edge)?);
+                    }
+                    Operation::Return(values) if flat.frames[frame as usize].caller.is_none() => {
+                        let (values, possible) = self.before.results(scope, values);
+                        let names = graph.names.scopes[&at.procedure].results.iter().copied();
+                        let results = names.zip(values).collect();
+                        let effect = self.holds[graph.exits[&at.procedure]];
+                        let terms = &mut *self.before.meaning.terms;
+                        let effect = terms.substitute(effect, &results);
+                        let needed = terms.implies(possible, effect);
+                        obligations.push(terms.implies(invariant, needed));
+                    }
+                    // All others are edges of the graph.
+                    _ => {}
+                }
             }
         }
-        self.discharge(obligations, solver, budget)
+        Some(obligations)
     }
 
-    /// Whether all obligations always hold.
-    pub fn discharge(&mut self, obligations: Vec<Term>, solver: &mut dyn Solver, budget: &Budget) -> Checked {
-        for obligation in obligations {
-            let broken = self.meaning.terms.not(obligation);
-            match solver.check(self.meaning.terms, &[broken], budget) {
-                Outcome::Unsat(_) => {}
-                Outcome::Sat(_) => return Checked::Broken,
-                Outcome::Unknown(reason) => return Checked::Unknown(reason),
-            }
-        }
-        Checked::Proof
+    /// Where expressions of a frame are read.
+    fn scope(&self, frame: u32) -> Scope {
+        let frame = &self.before.flat.frames[frame as usize];
+        Scope { procedure: frame.procedure, first: frame.first }
     }
 
-    /// What must hold so that the first invariant does: the invariant with initial values.
+    /// The first invariant, with the initial values as those now and at entry.
     fn at_start(&mut self) -> Term {
-        let (changes, possible) = self.initial_values(self.flat.frames[0].first);
-        // A start that is not a node leads to one.
-        let needed = match self.invariants.get(&self.flat.start) {
-            Some(holds) => *holds,
-            None => Terms::FALSE,
-        };
-        let needed = self.meaning.terms.substitute(needed, &changes);
-        self.meaning.terms.implies(possible, needed)
-    }
-
-    /// The values at the start, by the names of what has them, and the condition on them. The
-    /// number is that of the first variable of the outermost procedure.
-    pub fn initial_values(&mut self, first: u32) -> (FxHashMap<Term, Term>, Term) {
-        let program = self.flat.program;
-        let mut changes = FxHashMap::default();
-        let globals = program.globals.iter().zip(0..);
-        let locals = program.procedure(program.entry).variables.iter().zip(first..);
-        let mut possible = Terms::TRUE;
-        for (variable, number) in globals.chain(locals) {
-            let (value, fits) = self.meaning.initial(variable);
-            possible = self.meaning.terms.and(possible, fits);
-            changes.insert(name(self.meaning.terms, &mut self.names, number, &variable.ty), value);
+        let (graph, flat) = (self.graph, self.before.flat);
+        let scope = &graph.names.scopes[&flat.program.entry];
+        let first = flat.frames[scope.frame() as usize].first;
+        let (mut values, possible) = self.before.initial_values(first);
+        for named in scope.at_entry() {
+            if let Some(value) = values.get(&named.now).copied() {
+                values.insert(named.old, value);
+            }
         }
-        (changes, possible)
+        let terms = &mut *self.before.meaning.terms;
+        let needed = terms.substitute(self.holds[graph.start], &values);
+        terms.implies(possible, needed)
     }
 
-    /// What must hold before an edge so that the invariant of the next node holds when the run gets
-    /// there. None if there is no next node.
-    pub fn before_way(&mut self, edge: u32) -> Option<Term> {
-        let mut way = vec![edge];
-        let mut at = self.flat.edges[edge as usize].to;
-        while !self.invariants.contains_key(&at) {
-            let [next] = self.flat.out[at as usize][..] else { return None };
-            if way.len() > self.flat.edges.len() {
-                return None;
-            }
-            way.push(next);
-            at = self.flat.edges[next as usize].to;
+    /// The callee's first invariant holds when it is called.
+    fn entering(&mut self, point: PointId, place: PlaceId, edge: EdgeRef) -> Option<Term> {
+        let (changes, given, possible) = self.called(place, edge)?;
+        let callee = self.callee(edge)?;
+        let scope = &self.graph.names.scopes[&callee];
+        let mut values: FxHashMap<Term, Term> = FxHashMap::default();
+        for global in &scope.globals {
+            let value = changes.get(&global.now).copied().unwrap_or(global.now);
+            values.extend([(global.now, value), (global.old, value)]);
         }
-        let mut needed = self.invariants[&at];
-        for edge in way.into_iter().rev() {
-            needed = self.before(edge, needed);
+        for (named, value) in scope.locals.iter().zip(given) {
+            values.extend([(named.now, value), (named.old, value)]);
         }
-        Some(needed)
+        let terms = &mut *self.before.meaning.terms;
+        let needed = terms.substitute(self.holds[self.graph.entries[&callee]], &values);
+        let needed = terms.implies(possible, needed);
+        Some(terms.implies(self.holds[point], needed))
     }
 
-    /// Reads something where a scope is seen.
-    fn read<R>(&mut self, scope: Scope, work: impl FnOnce(&mut Meaning<'p, 'a>, &mut Here<'_>) -> R) -> R {
-        let mut values = Named { program: self.flat.program, scope, names: &mut self.names };
-        work(&mut self.meaning, &mut Here { procedure: scope.procedure, values: &mut values })
-    }
-
-    /// The weakest precondition of an edge.
-    fn before(&mut self, edge: u32, after: Term) -> Term {
-        let flat_edge = self.flat.edges[edge as usize];
-        let program = self.flat.program;
-        let frame = self.flat.frame_of(flat_edge.from);
-        let scope = Scope { procedure: frame.procedure, first: frame.first };
-        match (&program.edge(flat_edge.edge).operation, flat_edge.kind) {
-            (Operation::Assume(condition), _) => {
-                let (holds, possible) = self.read(scope, |meaning, here| meaning.value(here, condition));
-                let goes_on = self.meaning.terms.and(possible, holds);
-                self.meaning.terms.implies(goes_on, after)
+    /// The invariant behind a call holds when it has returned.
+    fn resuming(&mut self, point: PointId, place: PlaceId, edge: EdgeRef) -> Option<Term> {
+        let (graph, flat) = (self.graph, self.before.flat);
+        let Operation::Call(call) = &flat.program.edge(edge).operation else { return None };
+        let frame = flat.places[place as usize].frame;
+        let behind = graph.point(flat.place(frame, flat.program.edge(edge).to))?;
+        let (changes, given, possible) = self.called(place, edge)?;
+        let callee = &graph.names.scopes[&call.callee];
+        // The callee's names at entry have the values of the call; its results, and what it writes,
+        // any.
+        let mut at_exit: FxHashMap<Term, Term> = FxHashMap::default();
+        let mut left: FxHashMap<Term, Term> = changes.clone();
+        for global in &callee.globals {
+            let value = changes.get(&global.now).copied().unwrap_or(global.now);
+            at_exit.insert(global.old, value);
+            if self.writes[call.callee.0 as usize].contains(&global.number) {
+                let sort = self.before.meaning.terms.sort(global.now);
+                left.insert(global.now, self.before.meaning.unknown(sort));
             }
-            (Operation::Assign(assignment), _) => {
-                let changed = self.read(scope, |meaning, here| meaning.assigned(here, assignment));
-                self.before_changes(scope, changed, after)
-            }
-            (Operation::Havoc(targets), _) => {
-                let changed = self.read(scope, |meaning, here| meaning.havocked(here, targets));
-                self.before_changes(scope, changed, after)
-            }
-            (Operation::Call(call), Move::Enter(callee)) => {
-                let (mut all, locals, possible) = self.called(scope, call);
-                let callee = &self.flat.frames[callee as usize];
-                let inner = Scope { procedure: callee.procedure, first: callee.first };
-                let parameters = (0..).map(Var::Local).zip(locals).collect();
-                all.extend(self.by_name(inner, parameters));
-                let needed = self.meaning.terms.substitute(after, &all);
-                self.meaning.terms.implies(possible, needed)
-            }
-            (Operation::Return(values), Move::Leave) => {
-                let Some((caller, call)) = frame.caller else { return after };
-                let Operation::Call(call) = &program.edge(call).operation else { return after };
-                let caller = &self.flat.frames[caller as usize];
-                let outer = Scope { procedure: caller.procedure, first: caller.first };
-                let (results, possible) = self.results(scope, values);
-                let needed = self.before_results(outer, call, &results, after);
-                self.meaning.terms.implies(possible, needed)
-            }
-            _ => after,
+            at_exit.insert(global.now, left.get(&global.now).copied().unwrap_or(global.now));
         }
-    }
-
-    /// A call: the changes of its assignment by name, the values of the callee's variables, and the
-    /// condition that it can be made.
-    pub fn called(&mut self, scope: Scope, call: &Call) -> (FxHashMap<Term, Term>, Vec<Term>, Term) {
-        let Entered { changes, locals, possible } =
-            self.read(scope, |meaning, here| meaning.entered(here, call));
-        (self.by_name(scope, changes), locals, possible)
-    }
-
-    /// The values that a return hands over, and the condition that it can.
-    pub fn results(&mut self, scope: Scope, values: &[Expr]) -> (Vec<Term>, Term) {
-        let mut possible = Terms::TRUE;
+        for (named, value) in callee.locals.iter().zip(given) {
+            at_exit.insert(named.old, value);
+        }
         let mut results = Vec::new();
-        for value in values {
-            let (value, fits) = self.read(scope, |meaning, here| meaning.value(here, value));
-            possible = self.meaning.terms.and(possible, fits);
+        for result in &callee.results {
+            let sort = self.before.meaning.terms.sort(*result);
+            let value = self.before.meaning.unknown(sort);
+            at_exit.insert(*result, value);
             results.push(value);
         }
-        (results, possible)
+        // The results are written into the store of the caller, with what the callee left.
+        let needed = self.before.before_results(self.scope(frame), call, &results, self.holds[behind]);
+        let terms = &mut *self.before.meaning.terms;
+        let needed = terms.substitute(needed, &left);
+        let effect = terms.substitute(self.holds[graph.exits[&call.callee]], &at_exit);
+        let known = terms.all(&[self.holds[point], possible, effect]);
+        Some(terms.implies(known, needed))
     }
 
-    /// What must hold before the results of a call are written.
-    pub fn before_results(&mut self, outer: Scope, call: &Call, results: &[Term], after: Term) -> Term {
-        let mut needed = after;
-        // Indices of a result are read when those before it are written, so the last comes first.
-        for (value, target) in results.iter().zip(&call.results).rev() {
-            let Some(target) = target else { continue };
-            let ty = self.flat.program.variable(outer.procedure, target.variable).ty.element();
-            let value = self.meaning.fitted(*value, ty);
-            needed = self.before_write(outer, target, value, needed);
+    fn callee(&self, edge: EdgeRef) -> Option<ProcedureId> {
+        match &self.before.flat.program.edge(edge).operation {
+            Operation::Call(call) => Some(call.callee),
+            _ => None,
         }
-        needed
     }
 
-    fn before_write(&mut self, scope: Scope, target: &Target, value: Term, after: Term) -> Term {
-        let targets = std::slice::from_ref(target);
-        let changed = self.read(scope, |meaning, here| meaning.written(here, targets, &[value]));
-        self.before_changes(scope, changed, after)
-    }
-
-    fn before_changes(&mut self, scope: Scope, (changes, possible): (Changes, Term), after: Term) -> Term {
-        let changes = self.by_name(scope, changes);
-        let needed = self.meaning.terms.substitute(after, &changes);
-        self.meaning.terms.implies(possible, needed)
-    }
-
-    /// Changes by the names of what changes.
-    fn by_name(&mut self, scope: Scope, changes: Changes) -> FxHashMap<Term, Term> {
-        let mut values = Named { program: self.flat.program, scope, names: &mut self.names };
-        changes
-            .into_iter()
-            .map(|(variable, value)| (values.held(self.meaning.terms, variable), value))
-            .collect()
+    fn called(&mut self, place: PlaceId, edge: EdgeRef) -> Option<(FxHashMap<Term, Term>, Vec<Term>, Term)> {
+        let scope = self.scope(self.before.flat.places[place as usize].frame);
+        match &self.before.flat.program.edge(edge).operation {
+            Operation::Call(call) => Some(self.before.called(scope, call)),
+            _ => None,
+        }
     }
 }
 
-fn number(scope: Scope, variable: Var) -> u32 {
-    match variable {
-        Var::Global(i) => i,
-        Var::Local(i) => scope.first + i,
+/// Which globals each procedure may change: found anew, so that an error of the engine's analysis
+/// shows.
+fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
+    fn add<'t>(set: &mut BTreeSet<u32>, targets: impl IntoIterator<Item = &'t Target>) {
+        set.extend(targets.into_iter().filter_map(|target| match target.variable {
+            Var::Global(i) => Some(i),
+            Var::Local(_) => None,
+        }));
+    }
+    let mut writes = vec![BTreeSet::new(); program.procedures.len()];
+    loop {
+        let before: usize = writes.iter().map(BTreeSet::len).sum();
+        for (i, procedure) in program.procedures.iter().enumerate() {
+            for edge in &procedure.edges {
+                match &edge.operation {
+                    Operation::Assign(assignment) => add(&mut writes[i], &assignment.targets),
+                    Operation::Havoc(targets) => add(&mut writes[i], targets),
+                    Operation::Call(call) => {
+                        add(&mut writes[i], &call.assignment.targets);
+                        add(&mut writes[i], call.results.iter().flatten());
+                        let callee = writes[call.callee.0 as usize].clone();
+                        writes[i].extend(callee);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if writes.iter().map(BTreeSet::len).sum::<usize>() == before {
+            return writes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wherefore_program::TargetChoice;
+    use wherefore_pushdown::Limits;
+    use wherefore_smt::BitBlaster;
+
+    use super::super::{Calls, Outcome, Refinement};
+    use super::*;
+    use crate::prover::Prover;
+
+    /// A proof is accepted; with one formula of it lost or made up, it is not.
+    #[test]
+    fn a_proof_with_one_formula_changed_is_refused() {
+        let text = "decl g;\nbool same(a) begin\n  decl r;\n  if (*) then return a; fi;\n  g := !g;\n  r := same(a);\n  g := !g;\n  return r;\nend\n\
+            void main() begin\n  decl x, y;\n  g := x;\n  y := same(x);\n  assert(x = y);\n  assert(g = x);\nend\n";
+        let program = wherefore_frontend::boolean::parse("same.bp", text, None).unwrap();
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let mut refinement =
+            Refinement::new(&program, &targets, Calls::Summarised, Budget::default(), &Prover::default());
+        let outcome = refinement.run(&Limits::default(), &mut |_| {});
+        assert!(matches!(outcome, Outcome::Safe), "{outcome:?}");
+        let Refinement { mut machine, graph, invariants, .. } = refinement;
+        let mut verdict =
+            |holds: &[Term]| check(&mut machine, &graph, holds, &mut BitBlaster::new(), &Budget::default());
+        assert_eq!(verdict(&invariants), Checked::Proof);
+        let mut changed = 0;
+        for point in 0..invariants.len() {
+            for formula in [Terms::TRUE, Terms::FALSE] {
+                let mut mutant = invariants.clone();
+                if mutant[point] == formula {
+                    continue;
+                }
+                mutant[point] = formula;
+                assert_eq!(verdict(&mutant), Checked::Broken, "{formula:?} at {:?}", graph.points[point]);
+                changed += 1;
+            }
+        }
+        assert!(changed > 10, "{changed}");
     }
 }

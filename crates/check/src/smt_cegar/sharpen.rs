@@ -1,93 +1,137 @@
-//! Steps of an abstract run that no predicates but a coarse relation allows.
+//! Relations that were left open, made sharper where a counterexample asks for it.
 //!
-//! The relation of a block is left open where too many truth values would have to be enumerated
-//! (`abstraction`). Then a run may stay possible although all its interpolants are tracked. Such a
-//! run has a step that the truth values at its two ends forbid: it is found by one question a
-//! block, and taken out of the relation, together with all steps that are forbidden for the same
-//! reason, the core. The idea is that of S. Das and D. Dill, *Successive Approximation of Abstract
+//! A relation of truth values is left open where too many of them would have to be enumerated. Then
+//! a path may stay possible although all its formulas are tracked. But each of its triples says how
+//! truth values before a transition determine others after it: taken into the relations, they rule out
+//! the path. The idea is that of S. Das and D. Dill, *Successive Approximation of Abstract
 //! Transition Relations*, LICS 2001: exact only where counterexamples ask for it.
 
-use wherefore_domains::bdd::{BddRelations, Predicate};
-use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Solver, Term, Terms, minimise_core};
+use rustc_hash::FxHashMap;
+use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
+use wherefore_smt::{BitBlaster, Budget, Kind, Outcome, Reason, Solver, Sort, Term, Terms};
 
-use super::layers::Graph;
-use super::{Abstract, Refinement};
+use super::abstraction::{Abstraction, Bit, Predicates};
+use super::graph::{Graph, PointId, Transition};
+use super::interpolants::Triple;
 
-/// A truth value before or after a block.
-#[derive(Clone, Copy)]
-struct Literal {
-    bit: usize,
-    after: bool,
-    value: bool,
+/// What a triple is checked and read with.
+pub(super) struct Sharpening<'s> {
+    pub graph: &'s Graph,
+    pub predicates: &'s Predicates,
+    pub bits: &'s BddRelations,
+    pub budget: &'s Budget,
 }
 
-impl Refinement<'_> {
-    /// Takes steps that cannot be made out of the relations, all that one abstract run along a path
-    /// makes; whether there is one.
-    pub(super) fn sharpen(&mut self, program: &Abstract, path: &[usize]) -> Result<bool, Reason> {
-        let graph = Graph::new(program, self.blocks.places.len(), self.blocks.start);
-        let Some(stores) = graph.stores_along(path) else { return Ok(false) };
-        let initial = self.blocks.blocks.len();
-        let steps = std::iter::once((initial, None, &stores[0])).chain(
-            path.iter().zip(stores.windows(2)).map(|(block, ends)| (*block, Some(&ends[0]), &ends[1])),
-        );
+impl Sharpening<'_> {
+    /// Takes what the triples of a path rule out of the relations; whether that is anything.
+    pub fn run(
+        &self,
+        abstraction: &mut Abstraction,
+        terms: &mut Terms,
+        triples: &[Triple],
+    ) -> Result<bool, Reason> {
+        let d = self.bits;
         let mut sharper = false;
-        for (block, before, after) in steps {
-            if let Some(forbidden) = self.forbidden(block, before, after)? {
-                let step = cube(&program.bits, &forbidden);
-                let allowed = program.bits.not(&step);
-                self.allowed[block] = program.bits.and(&self.allowed[block], &allowed);
-                sharper = true;
+        for triple in triples {
+            if !self.is_valid(terms, triple)? {
+                continue;
             }
+            let Some(forbidden) = self.forbidden(terms, triple) else { continue };
+            let allowed = abstraction.allowed.entry(triple.transition).or_insert_with(|| d.constant(true));
+            let fewer = d.and(allowed, &d.not(&forbidden));
+            sharper |= fewer != *allowed;
+            *allowed = fewer;
         }
         Ok(sharper)
     }
 
-    /// Truth values that keep a block from leading from one store to another, if some do.
-    fn forbidden(
-        &mut self,
-        at: usize,
-        before: Option<&Vec<bool>>,
-        after: &[bool],
-    ) -> Result<Option<Vec<Literal>>, Reason> {
-        let block = self.blocks.blocks.get(at).unwrap_or(&self.initial);
-        let terms = &mut self.machine.terms;
-        let mut literals: Vec<(Term, Literal)> = Vec::new();
-        for (formula, bit) in before.iter().flat_map(|_| &self.predicates[block.from]) {
-            let value = before.is_some_and(|before| before[*bit]);
-            literals.push((signed(terms, *formula, value), Literal { bit: *bit, after: false, value }));
+    /// Formulas that were cut short may not be enough.
+    fn is_valid(&self, terms: &mut Terms, triple: &Triple) -> Result<bool, Reason> {
+        let block = self.graph.block(triple.transition);
+        let after = block.before(terms, triple.after.1);
+        let mut question = block.guards.clone();
+        question.extend([triple.before.1, terms.not(after)]);
+        if let (Some((_, effect)), Transition::Resume(call)) = (triple.effect, triple.transition) {
+            question.push(terms.substitute(effect, &self.graph.calls[call].at_exit));
         }
-        for (formula, bit) in &self.predicates[block.to] {
-            let (read, value) = (block.before(terms, *formula), after[*bit]);
-            literals.push((signed(terms, read, value), Literal { bit: *bit, after: true, value }));
+        match BitBlaster::new().check(terms, &question, self.budget) {
+            Outcome::Unsat(_) => Ok(true),
+            Outcome::Sat(_) => Ok(false),
+            Outcome::Unknown(reason) => Err(reason),
         }
-        let conditions: Vec<Term> = literals.iter().map(|(term, _)| *term).collect();
-        let guard = terms.all(&block.guards);
-        let values = terms.all(&conditions);
-        let mut solver = BitBlaster::new();
-        match solver.check(terms, &[guard, values], &self.budget) {
-            Outcome::Sat(_) => return Ok(None),
-            Outcome::Unknown(reason) => return Err(reason),
-            Outcome::Unsat(_) => {}
-        }
-        let few = Budget { conflicts: Some(1_000), ..self.budget.clone() };
-        solver.assert(terms, guard);
-        let core = match solver.check(terms, &conditions, &few) {
-            Outcome::Unsat(core) => minimise_core(&mut solver, terms, &core, &few),
-            _ => conditions,
+    }
+
+    /// The truth values that a triple forbids.
+    fn forbidden(&self, terms: &mut Terms, triple: &Triple) -> Option<Predicate> {
+        let d = self.bits;
+        let mut forbidden = match triple.transition {
+            Transition::Start => d.constant(true),
+            _ => self.in_bits(terms, triple.before, Bit::Local, Moment::Current)?,
         };
-        let involved = literals.into_iter().filter(|(term, _)| core.contains(term));
-        Ok(Some(involved.map(|(_, literal)| literal).collect()))
+        if let Some(effect) = triple.effect {
+            forbidden = d.and(&forbidden, &self.in_bits(terms, effect, Bit::Effect, Moment::Current)?);
+        }
+        let kind = match triple.transition {
+            Transition::Enter(_) => Bit::Argument,
+            _ if self.graph.is_exit(triple.after.0) => Bit::Effect,
+            _ => Bit::Local,
+        };
+        let after = self.in_bits(terms, triple.after, kind, Moment::Next)?;
+        Some(d.and(&forbidden, &d.not(&after)))
+    }
+
+    /// A formula at a point in terms of what is tracked there.
+    fn in_bits(
+        &self,
+        terms: &mut Terms,
+        (point, formula): (PointId, Term),
+        kind: Bit,
+        moment: Moment,
+    ) -> Option<Predicate> {
+        let mut known: FxHashMap<Term, Predicate> = FxHashMap::default();
+        for (tracked, bit) in self.predicates.bits(point, kind) {
+            let holds = self.bits.at(bit, moment);
+            known.insert(terms.not(tracked), self.bits.not(&holds));
+            known.insert(tracked, holds);
+        }
+        combined(terms, self.bits, formula, &mut known)
     }
 }
 
-fn signed(terms: &mut Terms, formula: Term, value: bool) -> Term {
-    if value { formula } else { terms.not(formula) }
-}
-
-fn cube(d: &BddRelations, literals: &[Literal]) -> Predicate {
-    literals.iter().fold(d.constant(true), |all, Literal { bit, after, value }| {
-        let variable = if *after { d.next(*bit) } else { d.var(*bit) };
-        d.and(&all, &if *value { variable } else { d.not(&variable) })
-    })
+fn combined(
+    terms: &Terms,
+    d: &BddRelations,
+    formula: Term,
+    known: &mut FxHashMap<Term, Predicate>,
+) -> Option<Predicate> {
+    if let Some(known) = known.get(&formula) {
+        return Some(known.clone());
+    }
+    let made = match terms.kind(formula) {
+        Kind::Constant(value) => d.constant(*value != 0),
+        Kind::Not(inner) => d.not(&combined(terms, d, *inner, known)?),
+        Kind::And(list) => {
+            let mut all = d.constant(true);
+            for part in list {
+                all = d.and(&all, &combined(terms, d, *part, known)?);
+            }
+            all
+        }
+        Kind::Or(list) => {
+            let mut any = d.constant(false);
+            for part in list {
+                any = d.or(&any, &combined(terms, d, *part, known)?);
+            }
+            any
+        }
+        Kind::Ite(condition, then, otherwise) if terms.sort(formula) == Sort::Bool => {
+            let condition = combined(terms, d, *condition, known)?;
+            let (then, otherwise) =
+                (combined(terms, d, *then, known)?, combined(terms, d, *otherwise, known)?);
+            d.ite(&condition, &then, &otherwise)
+        }
+        _ => return None,
+    };
+    known.insert(formula, made.clone());
+    Some(made)
 }

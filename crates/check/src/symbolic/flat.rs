@@ -1,8 +1,7 @@
 //! A program with its calls inlined, as one graph.
 //!
-//! Each call has a frame of its own with its own variables. A recursive call is inlined up to a
-//! depth; what lies deeper is a *cut*: a place with nothing after it, that a proof must show to be
-//! unreachable.
+//! Each call has a frame of its own with its own variables. Calls are opened one by one, as runs
+//! and paths come to them; a call that is not open has no edge in the graph.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +59,6 @@ pub(crate) struct Flat<'a> {
     pub start: PlaceId,
     /// Where the program fails, with the number of the target.
     pub errors: BTreeMap<PlaceId, usize>,
-    /// Calls that were not inlined: the run goes on, but not here.
-    pub cuts: Vec<PlaceId>,
     /// How many variables all frames have together, globals first.
     pub variables: u32,
     failing: BTreeMap<Node, usize>,
@@ -84,7 +81,6 @@ impl<'a> Flat<'a> {
             out: Vec::new(),
             start: 0,
             errors: BTreeMap::new(),
-            cuts: Vec::new(),
             variables: globals,
             failing: targets.iter().enumerate().map(|(i, site)| (site.node, i)).collect(),
             opened: BTreeMap::new(),
@@ -105,32 +101,8 @@ impl<'a> Flat<'a> {
         self.out[from as usize].iter().copied().find(|id| self.edges[*id as usize].edge == edge)
     }
 
-    /// Inlines all calls, recursive ones so many times; `None` if there are more than `most`
-    /// places.
-    pub fn inlined(program: &'a Program, targets: &[ErrorSite], depth: usize, most: usize) -> Option<Self> {
-        let mut flat = Self::new(program, targets);
-        let mut next = 0;
-        while next < flat.frames.len() {
-            let frame = next as u32;
-            for (call, callee) in flat.calls(frame) {
-                if flat.depth_of(frame, callee) > depth {
-                    let from = flat.place(frame, program.edge(call).from);
-                    flat.cuts.push(from);
-                } else {
-                    flat.open(frame, call);
-                }
-            }
-            next += 1;
-            if flat.places.len() > most {
-                return None;
-            }
-        }
-        flat.cuts.sort_unstable();
-        Some(flat)
-    }
-
     /// The calls of a frame that can be reached: those where nothing has failed yet.
-    fn calls(&self, frame: u32) -> Vec<(EdgeRef, ProcedureId)> {
+    pub fn calls(&self, frame: u32) -> Vec<(EdgeRef, ProcedureId)> {
         let procedure = self.frames[frame as usize].procedure;
         let edges = self.program.procedure(procedure).edges();
         edges
@@ -156,6 +128,11 @@ impl<'a> Flat<'a> {
         let edge = self.edge(from, entry, call, Move::Enter(callee));
         self.opened.insert((frame, call), edge);
         edge
+    }
+
+    /// Whether the call of a frame has been opened.
+    pub fn is_open(&self, frame: u32, call: EdgeRef) -> bool {
+        self.opened.contains_key(&(frame, call))
     }
 
     fn frame(&mut self, procedure: ProcedureId, caller: Option<(u32, EdgeRef)>) -> u32 {
@@ -225,10 +202,5 @@ impl<'a> Flat<'a> {
     /// The frame of a place.
     pub fn frame_of(&self, place: PlaceId) -> &Frame {
         &self.frames[self.places[place as usize].frame as usize]
-    }
-
-    /// The edges that leave a place.
-    pub fn edges_from(&self, place: PlaceId) -> impl Iterator<Item = &FlatEdge> {
-        self.out[place as usize].iter().map(|edge| &self.edges[*edge as usize])
     }
 }

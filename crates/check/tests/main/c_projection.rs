@@ -15,7 +15,6 @@ use wherefore_check::smt_cegar::{ProjectOptions, Projected, project};
 use wherefore_check::{Budget, Decision, FailingRun, Through, project_from, through};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{ErrorSite, Interpreter, Node, PathSlicer, Program, State, TargetChoice};
-use wherefore_pushdown::StopReason;
 
 fn budget(seconds: u64) -> Budget {
     Budget::time(Duration::from_secs(seconds))
@@ -244,28 +243,22 @@ int main(void) {
 }
 ";
 
-/// The failure lies deeper than what is inlined: all that may follow is inside. The path to it is
-/// not lost, and what cannot follow is outside.
+/// The failure is seven calls deep. Recursion has no bound in projections: what leads to it is
+/// confirmed, and what cannot lead to it is excluded.
 #[test]
-fn what_lies_beyond_a_cut_is_inside() {
+fn failures_deep_in_recursion_are_projected() {
     let (program, targets) = read(DEEP);
-    let found = project(&program, &targets, &ProjectOptions::default(), &budget(20), &mut |_| {});
-    consistent(&program, &targets, &found);
-    assert_eq!(found.reason, Some(StopReason::Steps));
-    let inside = lines(&program, &found.inside);
-    assert!([5, 6, 7, 8, 9, 15, 16, 18].iter().all(|line| inside.contains(line)), "{inside:?}");
-    assert!(!inside.contains(&12) && !inside.contains(&17), "{inside:?}");
-    // Bounded checking goes deeper: its run is a seed.
-    let found = project_by_both(&program, &targets, 4);
+    let found = project_by_both(&program, &targets, 20);
     consistent(&program, &targets, &found);
     assert_eq!(found.verdict, Decision::Unsafe);
-    let confirmed = lines(&program, found.confirmed.keys());
+    let (inside, confirmed) = (lines(&program, &found.inside), lines(&program, found.confirmed.keys()));
     assert!([5, 6, 7, 8, 9, 15, 16, 18].iter().all(|line| confirmed.contains(line)), "{confirmed:?}");
+    assert!(!inside.contains(&12) && !inside.contains(&17), "{inside:?}");
 }
 
-/// A cut beyond which there is no error is no goal.
+/// A recursive call behind which nothing fails is outside.
 #[test]
-fn a_cut_without_errors_beyond_it_is_harmless() {
+fn recursion_that_leads_to_no_error_is_outside() {
     let text = "extern int __VERIFIER_nondet_int(void);
 extern void reach_error(void);
 void down(int n) {
@@ -285,6 +278,39 @@ int main(void) {
     consistent(&program, &targets, &found);
     assert!(found.is_exact() && found.is_checked);
     assert_eq!(lines(&program, &found.inside), BTreeSet::from([7, 8, 9, 10]));
+}
+
+/// What a recursive procedure leaves decides whether its caller fails, at every depth.
+#[test]
+fn projections_relate_a_recursive_callee_to_its_caller() {
+    let text = "extern int __VERIFIER_nondet_int(void);
+extern void reach_error(void);
+int g;
+void walk(int n) {
+  if (n > 0) {
+    g = g + 2;
+    walk(n - 1);
+  }
+}
+int main(void) {
+  int odd = __VERIFIER_nondet_int();
+  g = 0;
+  if (odd)
+    g = 1;
+  walk(__VERIFIER_nondet_int());
+  if ((g & 1) == 1)
+    reach_error();
+  g = 5;
+  return 0;
+}
+";
+    let (program, targets) = read(text);
+    let found = project(&program, &targets, &ProjectOptions::default(), &budget(20), &mut |_| {});
+    consistent(&program, &targets, &found);
+    assert!(found.is_exact() && found.is_checked, "{:?}", found.reason);
+    let inside = lines(&program, &found.inside);
+    assert!([5, 6, 7, 14, 15, 16, 17].iter().all(|line| inside.contains(line)), "{inside:?}");
+    assert!(!inside.contains(&18), "{inside:?}");
 }
 
 /// Conditions from predicates, which the first counterexample needs, and from the guards on the

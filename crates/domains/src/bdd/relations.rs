@@ -400,6 +400,10 @@ impl Relational for BddRelations {
         self.core().and(a, b)
     }
 
+    fn accepted(&self, w: &Predicate, context: &Predicate) -> Predicate {
+        self.core().and(w, context)
+    }
+
     fn middle(&self, before: &Predicate, after: &Predicate, context: &Predicate) -> Predicate {
         if self.is_one(after) {
             return self.range_of(&self.core().and(before, context));

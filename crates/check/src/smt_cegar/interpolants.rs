@@ -19,31 +19,44 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_smt::{BitBlaster, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms};
 
-use super::super::before::{Spurious, constant};
-use super::super::blocks::Block;
-use super::super::path::atoms;
-use super::graph::{CallSite, Graph, Piece, PointId};
-use super::path::{Path, Step};
+use super::before::{Spurious, constant};
+use super::block::{Block, atoms};
+use super::counterexample::{Path, Step};
+use super::graph::{CallSite, Graph, PointId, Transition};
 
 /// Values of frozen variables that are tried before giving up on them.
 const MOST_INSTANCES: usize = 12;
+
+/// Which conditions of a path formulas speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Those that are needed.
+    Core,
+    /// All that say something about the variables at hand: the formulas are weak, and hold more
+    /// often.
+    Weakest,
+}
 
 /// A path that cannot be run.
 pub(super) struct Nested<'n> {
     pub graph: &'n Graph,
     pub path: &'n Path,
+    pub style: Style,
+    /// Formulas with more parts are given up.
+    pub most_parts: usize,
     /// The steps whose conditions count, in order. The last one contradicts the others.
     pub prefix: &'n [usize],
     pub spurious: Spurious<'n>,
     pub found: Vec<Triple>,
+    pub is_given_up: bool,
 }
 
-/// What a piece of the path makes of what holds before it. Together, the triples of a path lead
-/// from what holds at the start to `false`.
+/// What a transition of the path makes of what holds before it. Together, the triples of a path
+/// lead from what holds at the start to `false`.
 pub(super) struct Triple {
-    pub piece: Piece,
+    pub transition: Transition,
     pub before: (PointId, Term),
-    /// What is known of the callee, when the piece is the end of a call.
+    /// What is known of the callee, when the transition is the end of a call.
     pub effect: Option<(PointId, Term)>,
     pub after: (PointId, Term),
 }
@@ -56,18 +69,24 @@ impl Triple {
 }
 
 impl Nested<'_> {
-    /// Finds formulas; they are in `found` then.
+    /// Finds formulas; they are in `found` then, unless they were given up.
     pub fn run(&mut self, terms: &mut Terms, solver: &mut BitBlaster) -> Result<(), Reason> {
         let end = self.prefix.last().map_or(0, |last| last + 1);
         let first = self.back(terms, solver, (0, end), Terms::FALSE, true)?;
         let start = self.graph.start;
-        self.note(Piece::Start, (start, Terms::TRUE), (start, first), true);
+        self.note(Transition::Start, (start, Terms::TRUE), (start, first), true);
         Ok(())
     }
 
-    fn note(&mut self, piece: Piece, before: (PointId, Term), after: (PointId, Term), wanted: bool) {
+    fn note(
+        &mut self,
+        transition: Transition,
+        before: (PointId, Term),
+        after: (PointId, Term),
+        wanted: bool,
+    ) {
         if wanted {
-            self.found.push(Triple { piece, before, effect: None, after });
+            self.found.push(Triple { transition, before, effect: None, after });
         }
     }
 
@@ -80,10 +99,19 @@ impl Nested<'_> {
         block: &Block,
         after: Term,
     ) -> Result<Term, Reason> {
-        if self.prefix.binary_search(&at).is_ok() || block.guards.is_empty() {
-            return self.spurious.before(terms, solver, at, block, after);
+        if block.is_skip() {
+            return Ok(after);
         }
-        self.spurious.before(terms, solver, at, &block.unguarded(), after)
+        let unguarded;
+        let mut block = block;
+        if self.prefix.binary_search(&at).is_err() && !block.guards.is_empty() {
+            unguarded = block.unguarded();
+            block = &unguarded;
+        }
+        match self.style {
+            Style::Core => self.spurious.before(terms, solver, at, block, after),
+            Style::Weakest => self.spurious.weakest_before(terms, solver, at, block, after),
+        }
     }
 
     /// The formula before the first of some steps, if the given one is that behind the last.
@@ -100,9 +128,9 @@ impl Nested<'_> {
         let mut at = end;
         while at > first && formula != Terms::TRUE {
             at -= 1;
-            let piece = match self.path.steps[at] {
-                Step::Way(way) => Piece::Way(way),
-                Step::Enter(call) => Piece::Enter(call),
+            let transition = match self.path.steps[at] {
+                Step::Block(block) => Transition::Block(block),
+                Step::Enter(call) => Transition::Enter(call),
                 Step::Leave { entered, .. } => {
                     formula = self.over_call(terms, solver, at, formula, wanted)?;
                     at = entered;
@@ -111,8 +139,12 @@ impl Nested<'_> {
             };
             let block = self.path.block(graph, at);
             let before = self.before(terms, solver, at, block, formula)?;
-            self.note(piece, (block.from, before), (block.to, formula), wanted);
+            self.note(transition, (block.from, before), (block.to, formula), wanted);
             formula = before;
+            if terms.size(formula) > self.most_parts {
+                self.is_given_up = true;
+                return Ok(Terms::TRUE);
+            }
         }
         Ok(formula)
     }
@@ -126,16 +158,16 @@ impl Nested<'_> {
         after: Term,
         wanted: bool,
     ) -> Result<Term, Reason> {
-        let Step::Leave { way, call, entered } = self.path.steps[at] else { return Ok(after) };
+        let Step::Leave { block, call, entered } = self.path.steps[at] else { return Ok(after) };
         let graph = self.graph;
-        let (site, leave) = (&graph.calls[call], &graph.ways[way].block);
-        let (piece, behind) = (Piece::Resume(call), (site.resume.to, after));
+        let (site, leave) = (&graph.calls[call], &*graph.blocks[block]);
+        let (transition, behind) = (Transition::Resume(call), (site.resume.to, after));
         // A call that does not matter.
         let read = terms.substitute(after, &site.resume.updates);
         let inputs = &site.resume.inputs;
         let is_left_alone = !terms.variables(read).iter().any(|variable| inputs.contains(variable));
         if after != Terms::FALSE && is_left_alone && self.spurious.holds_at(terms, solver, entered, read)? {
-            self.note(piece, (site.resume.from, read), behind, wanted);
+            self.note(transition, (site.resume.from, read), behind, wanted);
             return Ok(read);
         }
         // What must hold at the exit, with frozen values that belong to this call alone.
@@ -152,7 +184,7 @@ impl Nested<'_> {
                     None => self.effect(terms, solver, site, (at_entry, left), &frozen)?,
                 };
                 let inside = self.before(terms, solver, at, leave, effect)?;
-                self.note(Piece::Way(way), (leave.from, inside), (leave.to, effect), true);
+                self.note(Transition::Block(block), (leave.from, inside), (leave.to, effect), true);
                 self.back(terms, solver, (entered + 1, at), inside, true)?;
                 effect
             }
@@ -165,7 +197,8 @@ impl Nested<'_> {
         }
         if wanted {
             let effect = Some((leave.to, effect));
-            self.found.push(Triple { piece, before: (site.resume.from, before), effect, after: behind });
+            let before = (site.resume.from, before);
+            self.found.push(Triple { transition, before, effect, after: behind });
         }
         Ok(before)
     }
@@ -213,7 +246,7 @@ impl Nested<'_> {
         at: usize,
         (at_entry, left): (Term, Term),
     ) -> Result<Option<Term>, Reason> {
-        let Step::Leave { way, call, entered } = self.path.steps[at] else { return Ok(None) };
+        let Step::Leave { block, call, entered } = self.path.steps[at] else { return Ok(None) };
         let (ends, starts) = (numbers(terms, left), numbers(terms, at_entry));
         for (end, end_is) in ends {
             for (start, start_is) in &starts {
@@ -228,7 +261,7 @@ impl Nested<'_> {
                 if guess == Terms::TRUE || !self.spurious.valid(terms, solver, enough)? {
                     continue;
                 }
-                let inside = self.before(terms, solver, at, &self.graph.ways[way].block, guess)?;
+                let inside = self.before(terms, solver, at, &self.graph.blocks[block], guess)?;
                 let first = self.back(terms, solver, (entered + 1, at), inside, false)?;
                 let first =
                     terms.substitute(first, &self.graph.names.at_entry(self.graph.calls[call].callee));
@@ -298,7 +331,7 @@ impl Nested<'_> {
         if terms.constant(value).is_some() {
             return Some(value);
         }
-        for named in self.graph.names.visible(site.callee) {
+        for named in self.graph.names.scopes[&site.callee].at_entry() {
             let given = site.enter.updates[&named.now];
             if given == value {
                 return Some(named.old);
