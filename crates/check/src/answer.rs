@@ -7,14 +7,14 @@ use wherefore_program::Task;
 
 use crate::bounded::BoundedChecking;
 use crate::budget::Budget;
-use crate::cegar::DiagramRefinement;
 use crate::confirm::{Replaying, confirm};
 use crate::engine::{Engine, Session};
 use crate::exact::{Exact, Search};
-use crate::interpolants::Heuristic;
 use crate::portfolio::{Extent, portfolio};
 use crate::reached::mark_reached;
-use crate::smt_cegar::SolverRefinement;
+use crate::refinement::diagrams::DiagramRefinement;
+use crate::refinement::diagrams::interpolants::Heuristic;
+use crate::refinement::solver::SolverRefinement;
 use crate::verdict::{Answer, Verdict};
 
 /// How a task is decided.

@@ -11,13 +11,13 @@
 //!    the stores at each location.
 //! 4. `encoding`, which it shares with refinement: `layout` (variables as bits, and their order),
 //!    `bits` (expressions as predicates), edges as rules, `concrete` (runs with values).
-//! 5. [`interpolants`]: interpolants of formulas and of DAGs of counterexamples. [`cegar`]:
-//!    abstraction refinement by them.
-//! 6. For data that are too large for diagrams: [`bounded`], [`smt_cegar`], over `symbolic`
-//!    (programs as formulas). [`smt_cegar::project`]: which locations lie on failing runs;
+//! 5. [`refinement`]: abstraction refinement, one loop. [`refinement::diagrams`]: with decision
+//!    diagrams, for finite data; [`refinement::solver`]: with a solver, for all others.
+//! 6. For data that are too large for diagrams, beside it: [`bounded`], over `symbolic` (programs
+//!    as formulas). [`refinement::solver::project`]: which locations lie on failing runs;
 //!    [`through()`]: a failing run through some of them; [`project_from`]: both together. Proofs
-//!    are checked again, with `meaning` instead of `symbolic`: in `smt_cegar/proof.rs`, and by
-//!    [`unrolled_proof`]; [`Prover`] is the solver that does.
+//!    are checked again, with `meaning` instead of `symbolic`: in `refinement/solver/proof.rs`, and
+//!    by [`unrolled_proof`]; [`Prover`] is the solver that does.
 //! 7. [`harness`]: failing runs of C programs, by the compiled program.
 //! 8. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many
 //!    failing runs.
@@ -26,25 +26,23 @@
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not
 //! supported, is [`Verdict::Unknown`] with its reason. Every run of an engine with decision
 //! diagrams is replayed by the interpreter of `wherefore-program` before it is handed out; every
-//! proof by [`smt_cegar`] is checked again, and every proof by [`bounded`] is, by [`confirm()`].
+//! proof by [`refinement::solver`] is checked again, and every proof by [`bounded`] is, by [`confirm()`].
 
 mod answer;
 pub mod bounded;
 mod budget;
-pub mod cegar;
 mod confirm;
 mod encoding;
 mod engine;
 pub mod exact;
 pub mod harness;
-pub mod interpolants;
 mod meaning;
 mod path_terms;
 mod portfolio;
 mod projected;
 mod prover;
 mod reached;
-pub mod smt_cegar;
+pub mod refinement;
 mod source_text;
 mod symbolic;
 mod through;

@@ -2,7 +2,7 @@
 //!
 //! The engines have their own (`symbolic/machine.rs`). A proof is checked by code that shares
 //! nothing with the engine that found it, so this is written a second time, from the documentation
-//! of `wherefore-program`: the two must not call each other. `smt_cegar/proof.rs` reads it
+//! of `wherefore-program`: the two must not call each other. `refinement/solver/proof.rs` reads it
 //! backwards, `unrolled_proof` forwards.
 
 use wherefore_program::{

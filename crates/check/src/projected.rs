@@ -11,7 +11,7 @@
 use wherefore_program::{ErrorSite, Node, Program};
 
 use crate::budget::Budget;
-use crate::smt_cegar::{Cycle, ProjectOptions, Projected, project};
+use crate::refinement::solver::{Iteration, ProjectOptions, Projected, project};
 use crate::through::{Through, through};
 use crate::verdict::{Decision, FailingRun};
 
@@ -25,7 +25,7 @@ pub fn project_from(
     targets: &[ErrorSite],
     seeds: Vec<FailingRun>,
     budget: &Budget,
-    progress: &mut (dyn FnMut(&Cycle) + Send),
+    progress: &mut (dyn FnMut(&Iteration) + Send),
 ) -> Projected {
     let options = ProjectOptions { seeds, ..ProjectOptions::default() };
     let mut found = project(program, targets, &options, &budget.share(3), progress);

@@ -18,7 +18,7 @@ use crate::bounded::BoundedChecking;
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
 use crate::portfolio::{Extent, portfolio};
-use crate::smt_cegar::SolverRefinement;
+use crate::refinement::solver::SolverRefinement;
 use crate::verdict::{EngineName, FailingRun, Overall, Why};
 
 /// Whether a failing run goes through given locations.

@@ -7,7 +7,7 @@ use wherefore_program::{EdgeRef, Node, Program, Span, Trace};
 use wherefore_pushdown::StopReason;
 
 use crate::harness::Replay;
-use crate::interpolants::Heuristic;
+use crate::refinement::diagrams::interpolants::Heuristic;
 
 /// Whether an error can be reached, without evidence: what a search says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

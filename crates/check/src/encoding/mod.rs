@@ -38,6 +38,7 @@ pub(crate) enum Origin {
 }
 
 /// A program as a system.
+#[derive(Clone)]
 pub(crate) struct Encoding {
     pub domain: BddRelations,
     pub system: System<Predicate, ProjectLocals>,
@@ -63,7 +64,14 @@ pub(crate) struct Encoding {
 pub(crate) const CONTROL: State = State(0);
 
 impl Encoding {
+    /// The system with the weights of all rules.
     pub fn new(program: &Program, targets: &[ErrorSite], layout: Layout, domain: BddRelations) -> Self {
+        Self::outline(program, targets, layout, domain).weighed(|_| true)
+    }
+
+    /// The system without weights: [`step_of`](Self::step_of) says what rules do. A weight says
+    /// besides that all other bits stay as they are, which takes most of the time.
+    pub fn outline(program: &Program, targets: &[ErrorSite], layout: Layout, domain: BddRelations) -> Self {
         let mut system = System::new();
         system.state("p");
         let mut first = Vec::new();
@@ -130,18 +138,30 @@ impl Encoding {
     }
 
     fn rule(&mut self, from: Symbol, rhs: Rhs, (changed, relation): (Vec<usize>, Predicate), origin: Origin) {
-        let weight = self.weight(&changed, &relation);
         self.origins.push(origin);
         self.parts.push((changed, relation));
+        let none = self.domain.one();
         match rhs {
             Rhs::Push(entry, back) => {
-                let merge = ProjectLocals::new(self.locals.clone(), Entry::Bound(weight.clone()));
-                self.system.add_call(CONTROL, from, CONTROL, (entry, back), weight, merge);
+                let merge = ProjectLocals::new(self.locals.clone(), Entry::Bound(none.clone()));
+                self.system.add_call(CONTROL, from, CONTROL, (entry, back), none, merge);
             }
             rhs => {
-                self.system.add(CONTROL, from, CONTROL, rhs, weight);
+                self.system.add(CONTROL, from, CONTROL, rhs, none);
             }
         }
+    }
+
+    /// The same system with the weights of some rules.
+    pub fn weighed(self, is_wanted: impl Fn(RuleId) -> bool) -> Self {
+        let system = self.system.map(|rule, old| {
+            let (changed, relation) = &self.parts[rule.index()];
+            let weight = if is_wanted(rule) { self.weight(changed, relation) } else { old.clone() };
+            let merge = self.system.merge(rule);
+            let merge = merge.map(|_| ProjectLocals::new(self.locals.clone(), Entry::Bound(weight.clone())));
+            (weight, merge)
+        });
+        Self { system, ..self }
     }
 
     /// Of a rule: the bits that it changes, and the predicate over bits before and changed bits

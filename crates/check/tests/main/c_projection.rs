@@ -11,7 +11,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use wherefore_check::bounded::{Bounded, check};
-use wherefore_check::smt_cegar::{ProjectOptions, Projected, project};
+use wherefore_check::refinement::solver::{ProjectOptions, Projected, project};
 use wherefore_check::{Budget, Decision, FailingRun, Through, project_from, through};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{ErrorSite, Interpreter, Node, PathSlicer, Program, State, TargetChoice};

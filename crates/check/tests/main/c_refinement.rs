@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use wherefore_check::smt_cegar::{Answer, Calls, Outcome, check};
+use wherefore_check::refinement::solver::{Answer, Calls, Outcome, check};
 use wherefore_check::{Budget, Prover};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{Program, TargetChoice};
@@ -21,7 +21,7 @@ fn refine(name: &str, source: &str) -> (Program, Answer) {
     (translation.program, answer)
 }
 
-/// The body of `main` is proved safe in a few cycles: the lines of invariants that say more than
+/// The body of `main` is proved safe in a few iterations: the lines of invariants that say more than
 /// "not reached".
 fn is_safe(name: &str, body: &str) -> BTreeSet<u32> {
     let head = "extern void reach_error(void);\nextern unsigned outside(void);\n";
@@ -31,7 +31,7 @@ fn is_safe(name: &str, body: &str) -> BTreeSet<u32> {
         void check(int holds) { if (!holds) reach_error(); }\n";
     let (program, answer) = refine(name, &format!("{head}{check}int main(void) {{\n{body}\nreturn 0; }}\n"));
     assert!(matches!(answer.outcome, Outcome::Safe), "{name}: {:?}", answer.outcome);
-    assert!(answer.cycles <= 8, "{name} took {} cycles", answer.cycles);
+    assert!(answer.iterations <= 8, "{name} took {} iterations", answer.iterations);
     let reached = answer.invariants.iter().filter(|(_, holds)| holds != "false");
     reached.filter_map(|(node, _)| program.line(*node)).collect()
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use saphyr::YamlOwned;
-use wherefore_check::interpolants::{
+use wherefore_check::refinement::diagrams::interpolants::{
     Dag, Heuristic, Link, NodeId, NodeKind, Pair, Space, Step, existential_abstraction, impossible_turns,
 };
 use wherefore_domains::bdd::{BddRelations, Moment, Predicate};

@@ -18,7 +18,8 @@ fn refinement_with_diagrams_refuses_memory_too() {
     let text = "int a; int main(void) { int *p = &a; *p = 1; return *p; }";
     let program = translate_text("t.c", text, &Options::default()).unwrap().program;
     let targets = program.targets(&TargetChoice::Default).unwrap();
-    let error = wherefore_check::cegar::Cegar::new(&program, &targets, Default::default()).err();
+    let error =
+        wherefore_check::refinement::diagrams::Cegar::new(&program, &targets, Default::default()).err();
     assert!(matches!(error, Some(CheckError::Memory { .. })), "{error:?}");
 }
 

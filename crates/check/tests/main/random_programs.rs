@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use wherefore_check::bounded::{self, Bounded};
-use wherefore_check::cegar::{Cegar, CegarOptions, Stopping};
 use wherefore_check::exact::{CheckOptions, Checker, Decision, Detail, Search};
-use wherefore_check::interpolants::Heuristic;
-use wherefore_check::smt_cegar::{self, Calls, Outcome as Refined, ProjectOptions, project};
+use wherefore_check::refinement::diagrams::interpolants::Heuristic;
+use wherefore_check::refinement::diagrams::{Cegar, CegarOptions, Stopping};
+use wherefore_check::refinement::solver::{self, Calls, Outcome as Refined, ProjectOptions, project};
 use wherefore_check::unrolled_proof::{self, Opinion};
 use wherefore_check::{Prover, Through, through};
 use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, Var, explore};
@@ -200,7 +200,7 @@ proptest! {
             Bounded::Unknown { .. } => {}
         }
         for calls in [Calls::Auto, Calls::Summarised] {
-            match smt_cegar::check(&program, &targets, calls, &budget, &Prover::default(), &mut |_| {}).outcome {
+            match solver::check(&program, &targets, calls, &budget, &Prover::default(), &mut |_| {}).outcome {
                 Refined::Safe => prop_assert_eq!(exact, Decision::Safe, "{:?}: {}", calls, text),
                 Refined::Unsafe(run) => {
                     prop_assert_eq!(exact, Decision::Unsafe, "{:?}: {}", calls, text);

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use wherefore_check::smt_cegar::{Answer, Calls, Outcome, check};
+use wherefore_check::refinement::solver::{Answer, Calls, Outcome, check};
 use wherefore_check::{Budget, Prover};
 use wherefore_frontend::c::{self, Options};
 use wherefore_program::{Program, TargetChoice};

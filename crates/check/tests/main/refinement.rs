@@ -10,8 +10,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use saphyr::YamlOwned;
 use wherefore_check::Decision;
-use wherefore_check::cegar::{Cegar, CegarOptions, Cycle, Refined};
-use wherefore_check::interpolants::Heuristic;
+use wherefore_check::refinement::diagrams::interpolants::Heuristic;
+use wherefore_check::refinement::diagrams::{Cegar, CegarOptions, Cycle, Refined};
 use wherefore_program::{
     BinaryOp, ExploreLimits, Expr, Node, Program, Runs, Scalar, TargetChoice, Var, explore,
 };

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use wherefore_check::cegar::{Cegar, CegarOptions, Drawing};
 use wherefore_check::exact::{CheckOptions, Checker};
-use wherefore_check::interpolants::Heuristic;
+use wherefore_check::refinement::diagrams::interpolants::Heuristic;
+use wherefore_check::refinement::diagrams::{Cegar, CegarOptions, Drawing};
 use wherefore_check::{Answer, EngineChoice, Extent, Question, Why};
 
 use super::explain::{EffortArgs, explained, screen};

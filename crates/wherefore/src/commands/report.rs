@@ -393,7 +393,7 @@ pub fn check_word(program: &Program, verdict: &Verdict) -> (CheckWord, Option<St
 fn refinement(program: &Program, facts: &wherefore_check::Refinement, parts: Parts) -> Refinement {
     let points = || facts.tracked.iter().map(|tracked| Formulas::of(program, tracked)).collect();
     Refinement {
-        heuristic: facts.heuristic.map(wherefore_check::interpolants::Heuristic::name),
+        heuristic: facts.heuristic.map(wherefore_check::refinement::diagrams::interpolants::Heuristic::name),
         cycles: facts.iterations,
         predicates: facts.predicates,
         most_predicates: facts.most_predicates,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use wherefore_check::interpolants::Heuristic;
+use wherefore_check::refinement::diagrams::interpolants::Heuristic;
 use wherefore_check::{Budget, EngineChoice, Overall, Question, Session, portfolio};
 use wherefore_frontend::Language;
 use wherefore_program::Task;

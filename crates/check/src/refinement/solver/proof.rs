@@ -281,7 +281,6 @@ fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
 #[cfg(test)]
 mod tests {
     use wherefore_program::TargetChoice;
-    use wherefore_pushdown::Limits;
     use wherefore_smt::BitBlaster;
 
     use super::super::{Calls, Outcome, Refinement};
@@ -295,9 +294,14 @@ mod tests {
             void main() begin\n  decl x, y;\n  g := x;\n  y := same(x);\n  assert(x = y);\n  assert(g = x);\nend\n";
         let program = wherefore_frontend::boolean::parse("same.bp", text, None).unwrap();
         let targets = program.targets(&TargetChoice::Default).unwrap();
-        let mut refinement =
-            Refinement::new(&program, &targets, Calls::Summarised, Budget::default(), &Prover::default());
-        let outcome = refinement.run(&Limits::default(), &mut |_| {});
+        let mut refinement = Refinement::new(
+            &program,
+            &targets,
+            Calls::Summarised,
+            &crate::Budget::default(),
+            &Prover::default(),
+        );
+        let outcome = refinement.run(&mut |_| {});
         assert!(matches!(outcome, Outcome::Safe), "{outcome:?}");
         let Refinement { mut machine, graph, invariants, .. } = refinement;
         let mut verdict =

@@ -23,7 +23,7 @@ impl Refinement<'_> {
     /// Drops the transitions that are on no failing run of the abstract program, in some
     /// iterations.
     pub(super) fn narrow(&mut self, program: &Abstract, post: &Saturated<Predicate>) {
-        if !(self.cycles + 1).is_power_of_two() {
+        if !(self.iterations + 1).is_power_of_two() {
             return;
         }
         let goal = goal(program);

@@ -1,4 +1,4 @@
-//! Counterexample-guided abstraction refinement for programs over finite data.
+//! Refinement with decision diagrams, for programs over finite data.
 //!
 //! \[Kie05\] chapters 4 to 7. The loop: abstract the program by the predicates known so far; search
 //! the abstract program; if the error is out of reach there, the program is safe; else take a DAG
@@ -9,13 +9,15 @@
 //! 1. [`Cegar`]: the loop, and what it tells.
 //! 2. `predicates`: what is tracked where. `abstraction`: the abstract program.
 //! 3. `counterexample`: the DAG, and real runs.
-//! 4. `describe`: predicates in the words of the program.
+//! 4. [`interpolants`]: interpolants of formulas, and of DAGs of counterexamples.
+//! 5. `describe`: predicates in the words of the program.
 
 mod abstraction;
 mod counterexample;
 mod describe;
 mod draw;
 mod engine;
+pub mod interpolants;
 mod predicates;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -29,7 +31,8 @@ use wherefore_pushdown::{
 };
 
 use crate::encoding::{CONTROL, Encoding, Layout, concrete, stacks_with};
-use crate::interpolants::{Heuristic, NodeId, Space};
+use crate::refinement::diagrams::interpolants::{Heuristic, NodeId, Space};
+use crate::refinement::{Examined, Outcome, Search, Theory, refine};
 use crate::verdict::{CheckError, Decision};
 use abstraction::{Abstract, Abstraction};
 use counterexample::{Counterexamples, Opened, search};
@@ -74,7 +77,7 @@ pub enum Drawing {
     Spurious,
 }
 
-/// One turn of the loop.
+/// One iteration of the loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle {
     /// The number of refinements so far.
@@ -107,7 +110,7 @@ pub struct Refined {
 /// A program under refinement.
 ///
 /// ```
-/// use wherefore_check::cegar::{Cegar, CegarOptions};
+/// use wherefore_check::refinement::diagrams::{Cegar, CegarOptions};
 /// use wherefore_check::Decision;
 /// use wherefore_program::TargetChoice;
 ///
@@ -145,11 +148,6 @@ pub struct Cegar<'a> {
 /// What can hold at each node, and the predicates to track there.
 type Interpolated = (Vec<Predicate>, Vec<Vec<Predicate>>);
 
-enum Turn {
-    Refined,
-    Done(Decision, Option<Trace>),
-}
-
 impl<'a> Cegar<'a> {
     /// Encodes the program.
     pub fn new(
@@ -164,7 +162,7 @@ impl<'a> Cegar<'a> {
         let capacity = options.limits.memory.map_or(1 << 26, |bytes| (bytes / 32).clamp(1 << 12, 1 << 28));
         let cache = (bits * 4096).clamp(1 << 16, 1 << 20).min(capacity);
         let domain = BddRelations::with_reserve(bits, RESERVE, capacity, cache);
-        let encoding = Encoding::new(program, targets, layout, domain.clone());
+        let encoding = Encoding::outline(program, targets, layout, domain.clone());
         let space = Space::new(domain, &encoding.layout.local_bits());
         let abstraction = Abstraction::new(&encoding, &space);
         let live = vec![true; encoding.system.rule_count()];
@@ -187,21 +185,19 @@ impl<'a> Cegar<'a> {
         })
     }
 
-    /// Runs the loop to its end; `progress` is told of every cycle.
+    /// Runs the loop to its end; `progress` is told of every iteration.
     pub fn run(&mut self, progress: &mut dyn FnMut(&Cycle)) -> Refined {
         let mut refinements = 0;
-        loop {
-            let turn = self.turn(refinements);
-            let cycle = self.cycle(refinements);
-            progress(&cycle);
-            match turn {
-                Ok(Turn::Refined) => refinements += 1,
-                Ok(Turn::Done(decision, trace)) => return Refined { decision, trace, last: cycle },
-                Err(stop) => {
-                    return Refined { decision: Decision::Unknown(stop), trace: None, last: cycle };
-                }
-            }
-        }
+        let outcome = refine(self, &mut |cegar, iterations| {
+            refinements = iterations;
+            progress(&cegar.cycle(iterations));
+        });
+        let (decision, trace) = match outcome {
+            Ok(Outcome::Safe(())) => (Decision::Safe, None),
+            Ok(Outcome::Unsafe(trace)) => (Decision::Unsafe, Some(trace)),
+            Err(stop) => (Decision::Unknown(stop), None),
+        };
+        Refined { decision, trace, last: self.cycle(refinements) }
     }
 
     fn cycle(&self, refinements: usize) -> Cycle {
@@ -239,47 +235,6 @@ impl<'a> Cegar<'a> {
             Some(time) if self.begin.elapsed() >= time => Err(StopReason::Time),
             _ => Ok(()),
         }
-    }
-
-    /// One turn: abstract, search, and refine or conclude.
-    fn turn(&mut self, refinements: usize) -> Result<Turn, StopReason> {
-        self.check_limits(refinements)?;
-        let limits = self.limits();
-        let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
-        let go_on = || deadline.is_none_or(|deadline| Instant::now() < deadline);
-        let made = self.abstraction.system(&self.encoding, &self.space, &self.predicates, &self.live, go_on);
-        let program = made.ok_or(StopReason::Time)?;
-        let (post, reached) = search(&self.encoding, &program, &limits);
-        self.check_limits(refinements)?;
-        if !post.stop.is_complete() {
-            return Err(post.stop);
-        }
-        if !reached {
-            self.inside.clear();
-            return Ok(Turn::Done(Decision::Safe, None));
-        }
-        self.project(&program, &post, &limits)?;
-        let limits = self.limits();
-        let found =
-            Counterexamples::new(&self.encoding, &self.space, &self.abstraction, &program, &post, &limits)?;
-        let Some((strongest, chosen)) = self.interpolate(&program, &found, refinements)? else {
-            let trace = self.real(&found)?;
-            return Ok(Turn::Done(Decision::Unsafe, Some(trace)));
-        };
-        if self.options.drawing == Drawing::Spurious {
-            let formulas = (&strongest[..], &chosen[..]);
-            self.pictures.push(draw::dot(self.program, &self.encoding, &found, formulas, refinements + 1));
-        }
-        let d = self.space.domain();
-        let mut grown = false;
-        for (point, formulas) in found.points.iter().zip(chosen) {
-            for formula in formulas {
-                grown |= point.is_some_and(|point| self.predicates.add(d, point, formula));
-            }
-        }
-        self.check_limits(refinements)?;
-        assert!(grown, "interpolants rule out the counterexamples that they were computed from");
-        Ok(Turn::Refined)
     }
 
     /// Drops the rules that lie on no abstract failing run (\[Lal09\] §5.1).
@@ -399,7 +354,8 @@ impl<'a> Cegar<'a> {
     fn real(&self, found: &Counterexamples<'_>) -> Result<Trace, StopReason> {
         let rules = found.real(&found.dag.strongest()).ok_or(StopReason::Memory)?;
         let rules = self.encoding.to_target(&rules);
-        let trace = concrete::trace(&self.encoding, self.program, rules).ok_or(StopReason::Memory)?;
+        let encoding = self.encoding.clone().weighed(|rule| rules.contains(&rule));
+        let trace = concrete::trace(&encoding, self.program, rules).ok_or(StopReason::Memory)?;
         match self.program.replay(&trace) {
             Ok(()) => Ok(trace),
             Err(error) => panic!("a run of the refinement loop does not replay: {error}"),
@@ -446,5 +402,65 @@ impl<'a> Cegar<'a> {
     /// The locations that lie on some abstract failing run of the last search; none after a proof.
     pub fn inside(&self) -> &BTreeSet<Node> {
         &self.inside
+    }
+}
+
+impl Theory for Cegar<'_> {
+    type Abstraction = (Abstract, Saturated<Predicate>);
+    type Run = Trace;
+    type Proof = ();
+
+    fn look(&self, iterations: usize) -> Result<(), StopReason> {
+        self.check_limits(iterations)
+    }
+
+    fn search(&mut self, iterations: usize) -> Result<Search<Self::Abstraction>, StopReason> {
+        let limits = self.limits();
+        let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+        let go_on = || deadline.is_none_or(|deadline| Instant::now() < deadline);
+        let made = self.abstraction.system(&self.encoding, &self.space, &self.predicates, &self.live, go_on);
+        let program = made.ok_or(StopReason::Time)?;
+        let (post, reached) = search(&self.encoding, &program, &limits);
+        self.check_limits(iterations)?;
+        if !post.stop.is_complete() {
+            return Err(post.stop);
+        }
+        let found = (program, post);
+        Ok(if reached { Search::Fails(found) } else { Search::Holds(found) })
+    }
+
+    /// Saturation is the proof: what is dropped by [`project`](Cegar::project) is on no failing run
+    /// of a finer abstraction either, for the relations here are exact.
+    fn prove(&mut self, _: Self::Abstraction) -> Result<(), StopReason> {
+        self.inside.clear();
+        Ok(())
+    }
+
+    fn examine(
+        &mut self,
+        (program, post): Self::Abstraction,
+        iterations: usize,
+    ) -> Result<Examined<Trace>, StopReason> {
+        self.project(&program, &post, &self.limits())?;
+        let limits = self.limits();
+        let found =
+            Counterexamples::new(&self.encoding, &self.space, &self.abstraction, &program, &post, &limits)?;
+        let Some((strongest, chosen)) = self.interpolate(&program, &found, iterations)? else {
+            return Ok(Examined::Real(self.real(&found)?));
+        };
+        if self.options.drawing == Drawing::Spurious {
+            let formulas = (&strongest[..], &chosen[..]);
+            self.pictures.push(draw::dot(self.program, &self.encoding, &found, formulas, iterations + 1));
+        }
+        let d = self.space.domain();
+        let mut grown = false;
+        for (point, formulas) in found.points.iter().zip(chosen) {
+            for formula in formulas {
+                grown |= point.is_some_and(|point| self.predicates.add(d, point, formula));
+            }
+        }
+        self.check_limits(iterations)?;
+        debug_assert!(grown, "interpolants rule out the counterexamples that they were computed from");
+        Ok(if grown { Examined::Excluded } else { Examined::Open })
     }
 }

@@ -1,4 +1,4 @@
-//! Abstraction refinement for programs whose data are too large for decision diagrams: C.
+//! Refinement with a solver, for programs whose data are too large for decision diagrams: C.
 //!
 //! \[Lal09\] §1.1.2, \[Kie05\] chapters 4 to 6. Each basic block is a relation between truth values
 //! of predicates, found by the solver. The abstract program is an extended weighted pushdown system
@@ -58,6 +58,7 @@ use wherefore_smt::{BitBlaster, Budget as SolverBudget, Model, Reason, Term, Ter
 use crate::budget::Budget;
 use crate::encoding::stacks_with;
 use crate::prover::Prover;
+use crate::refinement::{Examined, Search, Theory, refine};
 use crate::symbolic::{Flat, Machine, run};
 use crate::verdict::{EngineName, FailingRun};
 use abstraction::{Abstract, Abstraction, Bit, CONTROL, Predicates, symbol};
@@ -92,7 +93,7 @@ pub struct Answer {
     /// The answer.
     pub outcome: Outcome,
     /// How many counterexamples were excluded.
-    pub cycles: usize,
+    pub iterations: usize,
     /// Predicates at all points, and at the point that has most.
     pub predicates: (usize, usize),
     /// What is tracked where, in the solver's words.
@@ -104,10 +105,10 @@ pub struct Answer {
 }
 
 /// One iteration of the loop, for a progress display.
-#[derive(Clone, Copy, Debug)]
-pub struct Cycle {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Iteration {
     /// Counterexamples ruled out.
-    pub cycles: usize,
+    pub iterations: usize,
     /// Predicates at all points.
     pub predicates: usize,
     /// Steps of the counterexample.
@@ -126,11 +127,11 @@ pub fn check(
     calls: Calls,
     budget: &Budget,
     prover: &Prover,
-    progress: &mut (dyn FnMut(&Cycle) + Send),
+    progress: &mut (dyn FnMut(&Iteration) + Send),
 ) -> Answer {
     let search = move || {
-        let mut refinement = Refinement::new(program, targets, calls, budget.solver(), prover);
-        let outcome = refinement.run(&budget.limits(), progress);
+        let mut refinement = Refinement::new(program, targets, calls, budget, prover);
+        let outcome = refinement.run(progress);
         refinement.answer(outcome)
     };
     std::thread::scope(|scope| {
@@ -146,7 +147,7 @@ impl Answer {
     fn unknown(stop: StopReason) -> Self {
         Self {
             outcome: Outcome::Unknown(stop),
-            cycles: 0,
+            iterations: 0,
             predicates: (0, 0),
             tracked: Vec::new(),
             invariants: Vec::new(),
@@ -163,17 +164,7 @@ fn stop(reason: &Reason) -> StopReason {
     }
 }
 
-/// What came of a counterexample.
-enum Examined {
-    /// It can be run.
-    Real(Box<FailingRun>),
-    /// The new predicates exclude it.
-    Excluded,
-    /// Neither: formulas that were cut short may rule out nothing.
-    Open,
-}
-
-/// The loop.
+/// A program under refinement.
 struct Refinement<'a> {
     machine: Machine<'a>,
     graph: Graph,
@@ -181,7 +172,11 @@ struct Refinement<'a> {
     predicates: Predicates,
     abstraction: Abstraction,
     budget: SolverBudget,
-    cycles: usize,
+    /// Iterations at most.
+    most_iterations: Option<u64>,
+    iterations: usize,
+    /// The last counterexample.
+    last: Iteration,
     /// Who checks proofs.
     prover: Prover,
     /// After a proof: the invariant of each point.
@@ -195,7 +190,7 @@ impl<'a> Refinement<'a> {
         program: &'a Program,
         targets: &[ErrorSite],
         calls: Calls,
-        budget: SolverBudget,
+        budget: &Budget,
         prover: &Prover,
     ) -> Self {
         let mut machine = Machine::new(Flat::new(program, targets));
@@ -206,58 +201,29 @@ impl<'a> Refinement<'a> {
             predicates: Predicates::new(&graph),
             graph,
             abstraction: Abstraction::new(),
-            budget,
-            cycles: 0,
+            budget: budget.solver(),
+            most_iterations: budget.steps,
+            iterations: 0,
+            last: Iteration::default(),
             prover: prover.clone(),
             invariants: Vec::new(),
             unproved: None,
         }
     }
 
-    fn run(&mut self, limits: &Limits, progress: &mut (dyn FnMut(&Cycle) + Send)) -> Outcome {
-        loop {
-            match self.iterate(limits, progress) {
-                Ok(None) => self.cycles += 1,
-                Ok(Some(outcome)) => return outcome,
-                Err(stop) => return Outcome::Unknown(stop),
-            }
+    fn run(&mut self, progress: &mut (dyn FnMut(&Iteration) + Send)) -> Outcome {
+        let found = refine(self, &mut |refinement, _| progress(&refinement.last));
+        match found {
+            Ok(super::Outcome::Safe(())) => Outcome::Safe,
+            Ok(super::Outcome::Unsafe(run)) => Outcome::Unsafe(run),
+            Err(stop) => Outcome::Unknown(stop),
         }
     }
 
-    fn iterate(
-        &mut self,
-        limits: &Limits,
-        progress: &mut (dyn FnMut(&Cycle) + Send),
-    ) -> Result<Option<Outcome>, StopReason> {
-        self.budget.look().map_err(|reason| stop(&reason))?;
-        // A limit on steps is one on iterations.
-        if limits.steps.is_some_and(|most| self.cycles as u64 >= most) {
-            return Err(StopReason::Steps);
-        }
-        let (program, post, path) = loop {
-            let program = self.abstract_program(None)?;
-            let post = self.post_star(&program)?;
-            if let Some(path) = self.failing_path(&program, &post)? {
-                break (program, post, path);
-            }
-            if !self.widen() {
-                return self.certified(&program, &post).map(Some);
-            }
-        };
-        self.tell(&path, progress);
-        match self.examine(&program, &path).map_err(|reason| stop(&reason))? {
-            Examined::Real(run) => Ok(Some(Outcome::Unsafe(run))),
-            Examined::Open => Err(StopReason::Steps),
-            Examined::Excluded => {
-                self.narrow(&program, &post);
-                Ok(None)
-            }
-        }
-    }
-
-    fn tell(&self, path: &Path, progress: &mut (dyn FnMut(&Cycle) + Send)) {
+    /// What a progress display is told of a counterexample.
+    fn iteration(&self, path: &Path) -> Iteration {
         let (predicates, _) = self.predicates.count();
-        progress(&Cycle { cycles: self.cycles, predicates, steps: path.steps.len() });
+        Iteration { iterations: self.iterations, predicates, steps: path.steps.len() }
     }
 
     /// The abstract program; if an element is given, with only the failing runs through it.
@@ -303,7 +269,7 @@ impl<'a> Refinement<'a> {
     }
 
     /// Runs a path, or learns why it cannot be run, first from its slice.
-    fn examine(&mut self, program: &Abstract, path: &Path) -> Result<Examined, Reason> {
+    fn examine_path(&mut self, program: &Abstract, path: &Path) -> Result<Examined<Box<FailingRun>>, Reason> {
         if let Some(slice) = self.slices.slice(&mut self.machine, &self.graph, path) {
             let executed = counterexample::execute(&mut self.machine, &self.graph, &slice);
             let mut solver = BitBlaster::new();
@@ -366,21 +332,6 @@ impl<'a> Refinement<'a> {
         FailingRun { trace, path, target, is_shortest: false, by, replay: None }
     }
 
-    /// Safe, if the reachable truth values are a proof that a separate check accepts.
-    fn certified(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Result<Outcome, StopReason> {
-        let invariants = self.reached(program, post);
-        let solver = &mut *self.prover.solver();
-        let checked = proof::check(&mut self.machine, &self.graph, &invariants, solver, &self.budget);
-        self.invariants = invariants;
-        match checked.refusal() {
-            None => Ok(Outcome::Safe),
-            Some((why, stop)) => {
-                self.unproved = Some(why);
-                Err(stop)
-            }
-        }
-    }
-
     /// At each point, which truth values can be there, together with those at the entry that lead
     /// to them.
     fn reached(&mut self, program: &Abstract, post: &Saturated<Predicate>) -> Vec<Term> {
@@ -393,7 +344,7 @@ impl<'a> Refinement<'a> {
     fn answer(&self, outcome: Outcome) -> Answer {
         let (tracked, invariants) = (self.tracked(), self.invariants_in_words());
         let (predicates, unproved) = (self.predicates.count(), self.unproved.clone());
-        Answer { outcome, cycles: self.cycles, predicates, tracked, invariants, unproved }
+        Answer { outcome, iterations: self.iterations, predicates, tracked, invariants, unproved }
     }
 
     /// What is tracked where.
@@ -434,6 +385,70 @@ impl<'a> Refinement<'a> {
             many => many.iter().map(|text| format!("({text})")).collect::<Vec<_>>().join(" || "),
         };
         of_nodes.into_iter().filter_map(|(node, list)| Some((node, joined(list?)))).collect()
+    }
+}
+
+/// The abstract program of an iteration, its post\*, and a failing run of it.
+struct Searched {
+    program: Abstract,
+    post: Saturated<Predicate>,
+    path: Option<Path>,
+}
+
+impl Theory for Refinement<'_> {
+    type Abstraction = Searched;
+    type Run = Box<FailingRun>;
+    type Proof = ();
+
+    fn look(&self, iterations: usize) -> Result<(), StopReason> {
+        self.budget.look().map_err(|reason| stop(&reason))?;
+        match self.most_iterations {
+            Some(most) if iterations as u64 >= most => Err(StopReason::Steps),
+            _ => Ok(()),
+        }
+    }
+
+    fn search(&mut self, _: usize) -> Result<Search<Searched>, StopReason> {
+        loop {
+            let program = self.abstract_program(None)?;
+            let post = self.post_star(&program)?;
+            if let Some(path) = self.failing_path(&program, &post)? {
+                self.last = self.iteration(&path);
+                return Ok(Search::Fails(Searched { program, post, path: Some(path) }));
+            }
+            if !self.widen() {
+                return Ok(Search::Holds(Searched { program, post, path: None }));
+            }
+        }
+    }
+
+    /// The reachable truth values are a proof, if a separate check accepts them.
+    fn prove(&mut self, Searched { program, post, .. }: Searched) -> Result<(), StopReason> {
+        let invariants = self.reached(&program, &post);
+        let solver = &mut *self.prover.solver();
+        let checked = proof::check(&mut self.machine, &self.graph, &invariants, solver, &self.budget);
+        self.invariants = invariants;
+        match checked.refusal() {
+            None => Ok(()),
+            Some((why, stop)) => {
+                self.unproved = Some(why);
+                Err(stop)
+            }
+        }
+    }
+
+    fn examine(
+        &mut self,
+        Searched { program, post, path }: Searched,
+        iterations: usize,
+    ) -> Result<Examined<Box<FailingRun>>, StopReason> {
+        let Some(path) = path else { return Ok(Examined::Open) };
+        let examined = self.examine_path(&program, &path).map_err(|reason| stop(&reason))?;
+        if let Examined::Excluded = examined {
+            self.narrow(&program, &post);
+            self.iterations = iterations + 1;
+        }
+        Ok(examined)
     }
 }
 

@@ -27,7 +27,7 @@ pub use space::{Space, Step, existential_abstraction};
 /// Two formulas over the current values of variables that contradict each other.
 ///
 /// ```
-/// use wherefore_check::interpolants::Pair;
+/// use wherefore_check::refinement::diagrams::interpolants::Pair;
 /// use wherefore_domains::bdd::BddRelations;
 ///
 /// let d = BddRelations::new(3, 1 << 12);

@@ -77,7 +77,7 @@ struct Node {
 ///
 /// ```
 /// use std::rc::Rc;
-/// use wherefore_check::interpolants::{Dag, Heuristic, Link, NodeKind, Space};
+/// use wherefore_check::refinement::diagrams::interpolants::{Dag, Heuristic, Link, NodeKind, Space};
 /// use wherefore_domains::bdd::BddRelations;
 ///
 /// // x := false; assume x

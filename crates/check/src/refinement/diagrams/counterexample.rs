@@ -25,7 +25,7 @@ use wherefore_pushdown::{
 use super::abstraction::{Abstract, Abstraction, Part, call_symbols, procedure_of};
 use super::predicates::Point;
 use crate::encoding::{CONTROL, Encoding};
-use crate::interpolants::{Dag, Link, NodeId, NodeKind, Space};
+use crate::refinement::diagrams::interpolants::{Dag, Link, NodeId, NodeKind, Space};
 
 /// The frame that a version belongs to: a callee that returns, by its state in the automaton;
 /// `None` for open ones.

@@ -10,7 +10,7 @@ use super::counterexample::Counterexamples;
 use super::describe::Words;
 use super::predicates::Point;
 use crate::encoding::{Encoding, Origin};
-use crate::interpolants::{Link, NodeId};
+use crate::refinement::diagrams::interpolants::{Link, NodeId};
 
 /// The DAG of one cycle: at each node the strongest interpolant, the weakest, and what was chosen.
 pub(super) fn dot(

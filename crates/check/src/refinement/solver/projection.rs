@@ -33,8 +33,9 @@ use super::graph::{Graph, PointId, Transition};
 use super::names::Frames;
 use super::proof::Checked;
 use super::separation::Separation;
-use super::{Calls, Cycle, Examined, Refinement, STACK_SIZE, formulas, goal, stop};
+use super::{Calls, Iteration, Refinement, STACK_SIZE, formulas, goal, stop};
 use crate::Prover;
+use crate::refinement::Examined;
 use crate::symbolic::{Machine, PlaceId};
 use crate::verdict::{Decision, FailingRun};
 
@@ -62,7 +63,7 @@ pub struct Projected {
     /// not made when a limit was met.
     pub is_checked: bool,
     /// Counterexamples that were ruled out.
-    pub cycles: usize,
+    pub iterations: usize,
 }
 
 impl Projected {
@@ -84,7 +85,7 @@ impl Projected {
             tracked: Vec::new(),
             reason: Some(reason),
             is_checked: false,
-            cycles: 0,
+            iterations: 0,
         }
     }
 }
@@ -125,7 +126,7 @@ pub fn project(
     targets: &[ErrorSite],
     options: &ProjectOptions,
     budget: &crate::Budget,
-    progress: &mut (dyn FnMut(&Cycle) + Send),
+    progress: &mut (dyn FnMut(&Iteration) + Send),
 ) -> Projected {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE);
@@ -141,9 +142,9 @@ fn search(
     targets: &[ErrorSite],
     options: &ProjectOptions,
     budget: &crate::Budget,
-    progress: &mut (dyn FnMut(&Cycle) + Send),
+    progress: &mut (dyn FnMut(&Iteration) + Send),
 ) -> Projected {
-    let refinement = Refinement::new(program, targets, options.calls, budget.solver(), &Prover::default());
+    let refinement = Refinement::new(program, targets, options.calls, budget, &Prover::default());
     let mut projection = Projection {
         places: Places::new(&refinement.machine, &refinement.graph),
         refinement,
@@ -243,7 +244,7 @@ const AT_ONCE: usize = 6;
 
 impl Projection<'_> {
     /// Confirms what is inside, or rules it out; what ended it, if a limit did.
-    fn run(&mut self, progress: &mut (dyn FnMut(&Cycle) + Send)) -> Result<(), StopReason> {
+    fn run(&mut self, progress: &mut (dyn FnMut(&Iteration) + Send)) -> Result<(), StopReason> {
         self.renew()?;
         let start = Element::Point(self.refinement.graph.start);
         // First of all, whether it can fail.
@@ -253,7 +254,7 @@ impl Projection<'_> {
         let mut effort = FIRST_EFFORT.min(self.effort);
         loop {
             let mut tried = BTreeSet::new();
-            let before = (self.refinement.cycles, self.runs.len());
+            let before = (self.refinement.iterations, self.runs.len());
             loop {
                 let some = self.choose(&tried);
                 if some.is_empty() {
@@ -263,7 +264,7 @@ impl Projection<'_> {
                 tried.extend(some.iter().copied());
                 self.settle(some, effort, progress)?;
             }
-            let after = (self.refinement.cycles, self.runs.len());
+            let after = (self.refinement.iterations, self.runs.len());
             if tried.is_empty() || after == before || effort >= self.effort {
                 return Ok(());
             }
@@ -277,7 +278,7 @@ impl Projection<'_> {
         &mut self,
         mut elements: Vec<Element>,
         effort: usize,
-        progress: &mut (dyn FnMut(&Cycle) + Send),
+        progress: &mut (dyn FnMut(&Iteration) + Send),
     ) -> Result<(), StopReason> {
         for _ in 0..effort {
             let mut open = Vec::new();
@@ -361,22 +362,22 @@ impl Projection<'_> {
     fn examine(
         &mut self,
         element: Element,
-        progress: &mut (dyn FnMut(&Cycle) + Send),
+        progress: &mut (dyn FnMut(&Iteration) + Send),
     ) -> Result<bool, StopReason> {
         let refinement = &mut self.refinement;
         let program = refinement.abstract_program(Some(element))?;
         let post = refinement.post_star(&program)?;
         // What another run has brought may be enough for this one.
         let Some(path) = refinement.failing_path(&program, &post)? else { return Ok(true) };
-        refinement.tell(&path, progress);
-        match refinement.examine(&program, &path) {
+        progress(&refinement.iteration(&path));
+        match refinement.examine_path(&program, &path) {
             Ok(Examined::Real(run)) => {
                 self.runs.push(*run);
                 self.confirmed = confirmed_by(&self.runs);
                 Ok(false)
             }
             Ok(Examined::Excluded) => {
-                refinement.cycles += 1;
+                refinement.iterations += 1;
                 Ok(true)
             }
             Ok(Examined::Open) => Ok(false),
@@ -422,7 +423,7 @@ impl Projection<'_> {
             tracked: self.refinement.tracked(),
             reason: (!exact).then_some(reason),
             is_checked,
-            cycles: self.refinement.cycles,
+            iterations: self.refinement.iterations,
         }
     }
 

@@ -13,7 +13,7 @@ use wherefore_pushdown::Semiring;
 /// `stem` and `turn` are weights of the domain: relations between stores.
 ///
 /// ```
-/// use wherefore_check::interpolants::impossible_turns;
+/// use wherefore_check::refinement::diagrams::interpolants::impossible_turns;
 /// use wherefore_domains::bdd::BddRelations;
 ///
 /// // x := false; loop { assume !x; x := true }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wherefore_program::Task;
 use wherefore_pushdown::StopReason;
 
-use super::{Calls, Cycle, Outcome, check};
+use super::{Calls, Iteration, Outcome, check};
 use crate::budget::Budget;
 use crate::engine::{Engine, Progress, Session, without_threads};
 use crate::verdict::{
@@ -31,11 +31,11 @@ impl Engine for SolverRefinement {
 
     fn decide(&self, task: &Task, session: &Session, budget: &Budget) -> Answer {
         let by = self.name();
-        let mut tell = |cycle: &Cycle| {
+        let mut tell = |iteration: &Iteration| {
             session.tell(&Progress::Iteration {
-                excluded: cycle.cycles,
-                predicates: cycle.predicates,
-                steps: cycle.steps,
+                excluded: iteration.iterations,
+                predicates: iteration.predicates,
+                steps: iteration.steps,
             });
         };
         let found = check(&task.program, &task.checks, self.calls, budget, &session.prover, &mut tell);
@@ -59,21 +59,21 @@ impl Engine for SolverRefinement {
                     (Some(why), _) => Cause::ProofNotAccepted(why),
                     (None, StopReason::Memory) => Cause::TooLarge,
                     (None, StopReason::Steps)
-                        if budget.steps.is_some_and(|most| found.cycles as u64 >= most) =>
+                        if budget.steps.is_some_and(|most| found.iterations as u64 >= most) =>
                     {
                         Cause::Limit(StopReason::Steps)
                     }
                     (None, StopReason::Steps) => Cause::NoPredicates,
                     (None, other) => Cause::Limit(other),
                 };
-                let stopped = Stopped { engine: by, cause, bound: None, excluded: found.cycles };
+                let stopped = Stopped { engine: by, cause, bound: None, excluded: found.iterations };
                 vec![Verdict::Unknown(Why::Undecided(vec![stopped])); checks]
             }
         };
         let tracked = found.tracked.into_iter();
         let refinement = Refinement {
             heuristic: None,
-            iterations: found.cycles,
+            iterations: found.iterations,
             predicates: found.predicates.0,
             most_predicates: found.predicates.1,
             abstracted_rules: None,

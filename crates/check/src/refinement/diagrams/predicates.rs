@@ -12,7 +12,7 @@ use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
 use wherefore_program::ProcedureId;
 use wherefore_pushdown::{RuleId, Symbol};
 
-use crate::interpolants::Space;
+use crate::refinement::diagrams::interpolants::Space;
 
 /// Where predicates are tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -18,11 +18,11 @@ use wherefore_pushdown::{Rhs, RuleId, Symbol, System};
 
 use super::predicates::{Bit, Point, Predicates, bit};
 use crate::encoding::{CONTROL, Encoding};
-use crate::interpolants::{Space, Step};
+use crate::refinement::diagrams::interpolants::{Space, Step};
 
 /// What an abstract rule does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// A step within a procedure, or a return.
     Step,
     /// From a call to its `call` symbol.
@@ -34,7 +34,7 @@ pub(super) enum Part {
 }
 
 /// The abstract system of one cycle.
-pub(super) struct Abstract {
+pub(crate) struct Abstract {
     /// The abstract bits.
     pub domain: BddRelations,
     pub system: System<Predicate, ProjectLocals>,

@@ -10,7 +10,7 @@ use super::{Cegar, CegarOptions};
 use crate::budget::Budget;
 use crate::encoding::Layout;
 use crate::engine::{Engine, Progress, Session};
-use crate::interpolants::Heuristic;
+use crate::refinement::diagrams::interpolants::Heuristic;
 use crate::verdict::{
     Answer, Cause, CheckError, Decision, EngineName, Evidence, Facts, FailingRun, Proof, ProofCheck,
     ProofKind, Reached, Refinement, Size, Stopped, Verdict, Why,
