@@ -61,7 +61,12 @@ impl Program {
                 parts
             }
             Operation::StartThread(ThreadStart::Call { arguments, .. }) => finder.arguments(arguments),
-            _ => Vec::new(),
+            Operation::Skip
+            | Operation::StartThread(ThreadStart::At(_))
+            | Operation::EndThread
+            | Operation::AtomicBegin
+            | Operation::AtomicEnd
+            | Operation::Sync => Vec::new(),
         };
         any(parts)
     }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use super::constants::Constants;
 use super::places::{Place, Places};
 use crate::expression::{BinaryOp, Expr, ExprKind, Target, Var, When};
 use crate::program::{Argument, Assignment, Call, Edge, Operation, Procedure, ProcedureId, Program};
@@ -80,6 +81,8 @@ pub(super) struct Reader<'a> {
     pub(super) program: &'a Program,
     pub(super) places: &'a Places,
     pub(super) procedure: ProcedureId,
+    /// What is known on the path at hand.
+    pub(super) constants: Option<&'a Constants<'a>>,
 }
 
 impl Reader<'_> {
@@ -141,7 +144,9 @@ impl Reader<'_> {
         let arguments = call.arguments.iter().map(&mut argument).collect();
         // The return would refuse, but what it depends on is known here.
         *bounds |= call.results.iter().flatten().any(|target| self.target_may_be_out(target));
-        let result = |target: &Option<Target>| target.as_ref().map(|target| self.part(target, &[]));
+        // Their indices are read when the callee has returned: what is known now may have changed.
+        let after = Self { constants: None, ..*self };
+        let result = |target: &Option<Target>| target.as_ref().map(|target| after.part(target, &[]));
         let results = call.results.iter().map(result).collect();
         effect.passage = Passage::Call { callee: call.callee, arguments, results };
     }
@@ -176,7 +181,11 @@ impl Reader<'_> {
     }
 
     fn place(&self, variable: Var, indices: &[Expr]) -> Place {
-        self.places.place(self.program, self.procedure, variable, indices)
+        let value = |index: &Expr| match self.constants {
+            Some(constants) => constants.value(index),
+            None => index.as_constant(),
+        };
+        self.places.place(self.program, self.procedure, variable, indices, value)
     }
 
     fn reads<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Place> {

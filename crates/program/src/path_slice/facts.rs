@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::between::{Between, PlaceSet};
 use super::bypass::Bypass;
+use super::constants::{Constants, has_open_index};
 use super::effects::{Effect, Guard, Passage, Reader, always_goes_on};
 use super::places::{Place, Places};
 use super::{Stops, live::Live};
@@ -34,7 +35,7 @@ impl<'p> Facts<'p> {
         let effects: Vec<Vec<Effect>> = program
             .procedures()
             .map(|(procedure, body)| {
-                let reader = Reader { program, places: &places, procedure };
+                let reader = Reader { program, places: &places, procedure, constants: None };
                 body.edges.iter().map(|edge| reader.effect(edge)).collect()
             })
             .collect();
@@ -84,6 +85,26 @@ impl<'p> Facts<'p> {
 
     pub(super) fn effect(&self, edge: EdgeRef) -> &Effect {
         &self.effects[edge.procedure.0 as usize][edge.edge.0 as usize]
+    }
+
+    /// The effects of the edges of a path whose indices have values that are known there, but not
+    /// from the text of the edge.
+    pub(super) fn effects_along(&self, path: &[EdgeRef]) -> Vec<Option<Effect>> {
+        let is_open = |edge: &EdgeRef| has_open_index(&self.program.edge(*edge).operation);
+        if !path.iter().any(is_open) {
+            return Vec::new();
+        }
+        let mut constants = Constants::new(self.program);
+        let mut effects = Vec::with_capacity(path.len());
+        for edge in path {
+            effects.push(is_open(edge).then(|| {
+                let (program, places, procedure) = (self.program, &self.places, edge.procedure);
+                let reader = Reader { program, places, procedure, constants: Some(&constants) };
+                reader.effect(self.program.edge(*edge))
+            }));
+            constants.step(*edge);
+        }
+        effects
     }
 
     /// The globals that a call may write.

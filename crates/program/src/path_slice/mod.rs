@@ -35,6 +35,7 @@
 
 mod between;
 mod bypass;
+mod constants;
 mod effects;
 mod facts;
 mod live;

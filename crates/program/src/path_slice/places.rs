@@ -1,9 +1,9 @@
 //! The lvalues of a program, numbered.
 //!
-//! The document's MayAlias and MustAlias (\[PathSlice\] §3.4) are read off the syntax. A scalar
-//! aliases itself only. A cell of an array or of memory is known if its index is a constant; any
-//! other access may be to every cell of the same variable, and surely to none. Variables never
-//! overlap: what pointers may reach, front ends put into memory.
+//! The document's MayAlias and MustAlias (\[PathSlice\] §3.4): a scalar aliases itself only. A cell
+//! of an array or of memory is known if its index is a constant, by the text or on the path at hand
+//! (`constants`); any other access may be to every cell of the same variable, and surely to none.
+//! Variables never overlap: what pointers may reach, front ends put into memory.
 //!
 //! Places are numbered so that those of one variable are neighbours, the variable as a whole first.
 //! "May one of these be written?" is then a search in an ordered set.
@@ -75,7 +75,8 @@ impl Places {
         for (id, procedure) in program.procedures() {
             let mut own = none(&procedure.variables);
             let mut access = |variable: Var, indices: &[Expr]| {
-                if let Some(cell) = known_cell(&program.variable(id, variable).ty, indices) {
+                let ty = &program.variable(id, variable).ty;
+                if let Some(cell) = known_cell(ty, indices, Expr::as_constant) {
                     let cells = match variable {
                         Var::Global(i) => &mut globals[i as usize],
                         Var::Local(i) => &mut own[i as usize],
@@ -91,15 +92,17 @@ impl Places {
         Self { globals: Table::new(&program.globals, &globals), locals }
     }
 
-    /// The place that an access is to: a cell if the indices say which, else the whole variable.
+    /// The place that an access is to: a cell if the values of the indices are known, else the
+    /// whole variable.
     pub(super) fn place(
         &self,
         program: &Program,
         procedure: ProcedureId,
         variable: Var,
         indices: &[Expr],
+        value: impl Fn(&Expr) -> Option<u64>,
     ) -> Place {
-        let cell = known_cell(&program.variable(procedure, variable).ty, indices);
+        let cell = known_cell(&program.variable(procedure, variable).ty, indices, value);
         match variable {
             Var::Global(i) => Place::Global(self.globals.find(i, cell)),
             Var::Local(i) => Place::Local(self.locals[procedure.0 as usize].find(i, cell)),
@@ -151,9 +154,9 @@ impl Places {
     }
 }
 
-/// The cell of an access with constant indices inside the bounds.
-fn known_cell(ty: &Type, indices: &[Expr]) -> Option<u64> {
-    let indices: Option<Vec<u64>> = indices.iter().map(Expr::as_constant).collect();
+/// The cell of an access whose indices have known values inside the bounds.
+fn known_cell(ty: &Type, indices: &[Expr], value: impl Fn(&Expr) -> Option<u64>) -> Option<u64> {
+    let indices: Option<Vec<u64>> = indices.iter().map(value).collect();
     match (ty, indices?.as_slice()) {
         (Type::Scalar(_), _) => None,
         (Type::Memory { .. }, [address]) => Some(*address),
@@ -163,7 +166,7 @@ fn known_cell(ty: &Type, indices: &[Expr]) -> Option<u64> {
 }
 
 /// Calls `access` on every read and write of an operation.
-fn accesses(operation: &Operation, access: &mut impl FnMut(Var, &[Expr])) {
+pub(super) fn accesses(operation: &Operation, access: &mut impl FnMut(Var, &[Expr])) {
     match operation {
         Operation::Assume(condition) => in_expr(condition, access),
         Operation::Assign(assignment) => in_assignment(assignment, access),

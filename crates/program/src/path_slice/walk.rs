@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::effects::Passage;
+use super::effects::{Effect, Passage};
 use super::facts::Facts;
 use super::live::Live;
 use super::path::Path;
@@ -24,12 +24,16 @@ pub(super) struct Walk<'w, 'p> {
     frames: Vec<usize>,
     taken: Vec<usize>,
     visits: Vec<Visit>,
+    /// Effects of edges that the path says more about than their text.
+    along: Vec<Option<Effect>>,
 }
 
 impl<'w, 'p> Walk<'w, 'p> {
     pub(super) fn new(facts: &'w mut Facts<'p>, path: &'w Path<'w>, options: SliceOptions) -> Self {
         let depth = if path.ended { 0 } else { path.open.len() + 1 };
+        let along = facts.effects_along(path.edges);
         Self {
+            along,
             facts,
             path,
             options,
@@ -50,7 +54,7 @@ impl<'w, 'p> Walk<'w, 'p> {
             let position = rest - 1;
             let edge = self.path.edges[position];
             let before = self.taken.len();
-            rest = match self.facts.effect(edge).passage {
+            rest = match self.effect(position).passage {
                 Passage::Within => self.within(position, edge),
                 Passage::Call { .. } => self.call(position, edge),
                 Passage::Return { .. } => self.back(position, edge),
@@ -68,6 +72,14 @@ impl<'w, 'p> Walk<'w, 'p> {
         PathSlice { live: self.lvalues(), taken: self.taken, end, visits: self.visits }
     }
 
+    /// What an edge of the path does to data.
+    fn effect(&self, position: usize) -> &Effect {
+        match self.along.get(position) {
+            Some(Some(effect)) => effect,
+            _ => self.facts.effect(self.path.edges[position]),
+        }
+    }
+
     fn take(&mut self, position: usize, edge: EdgeRef) {
         self.taken.push(position);
         self.step = self.source(edge);
@@ -80,35 +92,40 @@ impl<'w, 'p> Walk<'w, 'p> {
     /// *Take* for assignments and assumptions, with lines 7 to 12 of the algorithm.
     fn within(&mut self, position: usize, edge: EdgeRef) -> usize {
         let (procedure, from, step) = (edge.procedure, self.source(edge), self.step);
-        let writes_live = self.writes_live(edge);
+        let writes_live = self.writes_live(position, edge);
         let decides = !writes_live
             && self.facts.is_guard(edge)
             && (self.facts.can_bypass(procedure, from, step)
                 || self.facts.live_written(procedure, from, step, &self.live));
         if writes_live || decides {
-            self.update(edge);
+            self.update(position, edge);
             self.take(position, edge);
         }
         position
     }
 
-    fn writes_live(&self, edge: EdgeRef) -> bool {
-        let mut parts = self.facts.effect(edge).parts.iter();
+    fn writes_live(&self, position: usize, edge: EdgeRef) -> bool {
+        let mut parts = self.effect(position).parts.iter();
         parts.any(|part| self.live.may_alias(&self.facts.places, edge.procedure, part.target))
     }
 
     /// `Live := (Live \ Wt.op) ∪ Rd.op` for what the edge writes in its own frame.
-    fn update(&mut self, edge: EdgeRef) {
-        let (effect, places) = (self.facts.effect(edge), &self.facts.places);
-        let matters = |target: Place| effect.entangled || self.live.may_alias(places, edge.procedure, target);
+    fn update(&mut self, position: usize, edge: EdgeRef) {
+        let Self { along, facts, live, .. } = self;
+        let effect = match along.get(position) {
+            Some(Some(effect)) => effect,
+            _ => facts.effect(edge),
+        };
+        let places = &facts.places;
+        let matters = |target: Place| effect.entangled || live.may_alias(places, edge.procedure, target);
         let parts: Vec<_> = effect.parts.iter().filter(|part| matters(part.target)).collect();
         for part in &parts {
-            self.live.kill(places, edge.procedure, part.target);
+            live.kill(places, edge.procedure, part.target);
         }
         for part in parts {
-            self.live.add(&part.reads);
+            live.add(&part.reads);
         }
-        self.live.add(&effect.condition);
+        live.add(&effect.condition);
     }
 
     /// A call is always taken, so that locations are compared inside one procedure only. It gives
@@ -120,12 +137,13 @@ impl<'w, 'p> Walk<'w, 'p> {
         self.frames.pop();
         // The assignment comes before the callee starts, but arguments may see it: their reads
         // count as after it.
-        let effect = self.facts.effect(edge);
+        let effect = self.effect(position);
+        let mut read: Vec<Place> = Vec::new();
         if let Passage::Call { callee, arguments, .. } = &effect.passage {
             for (parameter, reads) in (0..).zip(arguments) {
                 let range = self.facts.places.local_range(*callee, parameter);
                 if effect.entangled || live.range(range).next().is_some() {
-                    self.live.add(reads);
+                    read.extend(reads);
                 }
             }
         }
@@ -133,7 +151,8 @@ impl<'w, 'p> Walk<'w, 'p> {
             Passage::Call { arguments, .. } if effect.entangled => arguments.concat(),
             _ => Vec::new(),
         };
-        self.update(edge);
+        self.live.add(&read);
+        self.update(position, edge);
         // … and as before it: which of the two they mean does not matter here.
         self.live.add(&now);
         self.take(position, edge);
@@ -159,29 +178,29 @@ impl<'w, 'p> Walk<'w, 'p> {
         };
         let call_edge = self.path.edges[call];
         let caller = call_edge.procedure;
-        if !self.callee_matters(call_edge, edge.procedure) {
+        if !self.callee_matters(call, edge.procedure) {
             return call;
         }
-        let places = &self.facts.places;
-        let (calling, returning) = (self.facts.effect(call_edge), self.facts.effect(edge));
-        let mut reads = Vec::new();
+        let (mut reads, mut killed, mut indices) = (Vec::new(), Vec::new(), Vec::new());
+        let (calling, returning) = (self.effect(call), self.effect(position));
         if let (Passage::Call { results, .. }, Passage::Return { values }) =
             (&calling.passage, &returning.passage)
         {
             let entangled = calling.entangled || returning.entangled;
-            let live = &self.live;
+            let (live, places) = (&self.live, &self.facts.places);
             let matters = |target: Place| entangled || live.may_alias(places, caller, target);
             let used =
                 results.iter().zip(values).filter_map(|(result, value)| Some((result.as_ref()?, value)));
-            let used: Vec<_> = used.filter(|(result, _)| matters(result.target)).collect();
-            for (result, _) in &used {
-                self.live.kill(places, caller, result.target);
-            }
-            for (result, value) in used {
-                self.live.add(&result.reads);
+            for (result, value) in used.filter(|(result, _)| matters(result.target)) {
+                killed.push(result.target);
+                indices.extend_from_slice(&result.reads);
                 reads.extend_from_slice(value);
             }
         }
+        for target in killed {
+            self.live.kill(&self.facts.places, caller, target);
+        }
+        self.live.add(&indices);
         self.live.push();
         self.live.add(&reads);
         self.frames.push(call);
@@ -190,14 +209,11 @@ impl<'w, 'p> Walk<'w, 'p> {
     }
 
     /// Whether a call that has returned may have changed something live, or may have stopped.
-    fn callee_matters(&self, call: EdgeRef, callee: ProcedureId) -> bool {
+    fn callee_matters(&self, position: usize, callee: ProcedureId) -> bool {
         let places = &self.facts.places;
+        let call = self.path.edges[position];
         self.live.meets(places, call.procedure, self.facts.mods(callee))
-            || self
-                .facts
-                .effect(call)
-                .writes()
-                .any(|place| self.live.may_alias(places, call.procedure, place))
+            || self.effect(position).writes().any(|place| self.live.may_alias(places, call.procedure, place))
             || self.facts.may_stop(callee)
             || self.facts.is_guard(call)
     }
