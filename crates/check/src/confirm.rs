@@ -12,22 +12,30 @@ use wherefore_program::{Compilation, ErrorSite, TargetChoice, Task};
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
-use crate::harness::{self, Replay};
+use crate::harness::{self, Enclosure, Replay};
 use crate::portfolio::{Extent, portfolio};
 use crate::prover::Prover;
 use crate::unrolled_proof::{self, Opinion};
 use crate::verdict::{Answer, Evidence, FailingRun, Overall, Proof, ProofCheck, ProofKind, Verdict, Why};
 
 /// Whether failing runs are replayed by the compiled program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replaying {
-    /// They are.
-    #[default]
-    On,
-    /// They are, and the C file that feeds the inputs is kept here.
-    Keep(PathBuf),
     /// They are not.
     Off,
+    /// They are.
+    On {
+        /// Where the compiled program runs.
+        enclosure: Enclosure,
+        /// Where the C file that feeds the inputs is kept.
+        keep: Option<PathBuf>,
+    },
+}
+
+impl Default for Replaying {
+    fn default() -> Self {
+        Self::On { enclosure: Enclosure::Sandbox, keep: None }
+    }
 }
 
 /// The time limit of a compiled program, and how much must be left to compile it.
@@ -79,11 +87,7 @@ pub fn confirm(
 /// What the compiled program does with the inputs of a run; none if it is not asked.
 pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Budget) -> Option<Replay> {
     let site = task.checks.get(run.target)?;
-    let keep = match replaying {
-        Replaying::Off => return None,
-        Replaying::On => None,
-        Replaying::Keep(file) => Some(file),
-    };
+    let Replaying::On { enclosure, keep } = replaying else { return None };
     let recipe = match &task.compilation {
         Compilation::NoCompiler => return None,
         Compilation::Pointless(why) => return Some(Replay::NotReplayed { why: why.clone() }),
@@ -94,8 +98,8 @@ pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Bud
         return Some(Replay::NotReplayed { why: "no time is left".to_owned() });
     }
     let time = left.map_or(MOST_TIME, |left| MOST_TIME.min(left - LEAST_TIME / 2));
-    let replayed = harness::replay(task, recipe, run, site, time);
-    Some(match keep.map_or(Ok(()), |file| std::fs::write(file, replayed.harness)) {
+    let replayed = harness::replay(task, recipe, run, site, (*enclosure, time));
+    Some(match keep.as_ref().map_or(Ok(()), |file| std::fs::write(file, replayed.harness)) {
         Ok(()) => replayed.outcome,
         Err(error) => Replay::NotReplayed { why: format!("the harness cannot be kept: {error}") },
     })

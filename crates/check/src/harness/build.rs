@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use wherefore_program::{c_library, from_bytes, to_bytes};
 
 use super::folder::Folder;
+use super::sandbox::{self, Resources};
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
-use super::{Case, Feeding, Model, Replay, int128, is_preprocessed, labels};
+use super::{Case, Enclosure, Feeding, Model, Replay, int128, is_preprocessed, labels};
 
 /// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a
 /// value are zero, so that every run is the same.
@@ -84,7 +85,11 @@ fn gist(complaint: &str) -> String {
 
 /// The harness, the outcome, not yet judged by what the run depends on, and what the program was
 /// compiled for.
-pub(crate) fn run(case: &Case<'_>, feeding: &Feeding<'_>, time: Duration) -> (String, Replay, Model) {
+pub(crate) fn run(
+    case: &Case<'_>,
+    feeding: &Feeding<'_>,
+    how: (Enclosure, Duration),
+) -> (String, Replay, Model) {
     let modes: &[Mode] =
         if case.pointer_bits == 32 { &[Mode::Narrow, Mode::Alone, Mode::Wide] } else { &[Mode::Wide] };
     let mut missing = Missing::default();
@@ -102,7 +107,7 @@ pub(crate) fn run(case: &Case<'_>, feeding: &Feeding<'_>, time: Duration) -> (St
         missing = Missing::default();
         match build(case, folder.path(), *mode, &mut missing, &|missing| harness(missing, *mode)) {
             Ok(program) => {
-                let outcome = execute(&program, folder.path(), time);
+                let outcome = execute(&program, folder.path(), how);
                 let wider = *mode == Mode::Wide && case.pointer_bits == 32;
                 let model = if wider { Model::Wider } else { Model::Same };
                 return (harness(&missing, *mode), outcome, model);
@@ -236,17 +241,30 @@ fn build(
 }
 
 /// Runs the program with limits.
-fn execute(program: &Path, folder: &Path, time: Duration) -> Replay {
+fn execute(program: &Path, folder: &Path, (enclosure, time): (Enclosure, Duration)) -> Replay {
     let errors = folder.join("errors");
     let not_replayed = |why: String| Replay::NotReplayed { why };
     let file = match fs::File::create(&errors) {
         Ok(file) => file,
         Err(error) => return not_replayed(error.to_string()),
     };
-    let seconds = time.as_secs() + 1;
-    let limits = format!("ulimit -v 8000000; ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\"");
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(limits).arg(program).current_dir(folder).process_group(0);
+    let mut command = match enclosure {
+        Enclosure::Sandbox => {
+            let mut command = Command::new(program);
+            if let Err(why) = sandbox::enclose(&mut command, folder, Resources { time }) {
+                return not_replayed(format!("there is no sandbox to run it in: {why}"));
+            }
+            command
+        }
+        Enclosure::None => {
+            let seconds = time.as_secs() + 1;
+            let limits =
+                format!("ulimit -v 8000000; ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\"");
+            let mut command = Command::new("sh");
+            command.arg("-c").arg(limits).arg(program).current_dir(folder).process_group(0);
+            command
+        }
+    };
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     let mut child = match command.spawn() {
         Ok(child) => child,

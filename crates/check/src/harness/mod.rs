@@ -13,6 +13,7 @@ mod build;
 mod folder;
 mod int128;
 mod labels;
+mod sandbox;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,6 +105,17 @@ pub struct Replayed {
     pub outcome: Replay,
 }
 
+/// Where a compiled program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Enclosure {
+    /// In a sandbox: it writes to a folder of its own only, has no network, and starts no
+    /// processes. If there is no sandbox on the system, it is not run.
+    #[default]
+    Sandbox,
+    /// Without protection, as the user.
+    None,
+}
+
 /// The data model that the program was compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
@@ -126,7 +138,13 @@ pub(crate) struct Feeding<'a> {
 /// Compiles and runs the program with the inputs of a failing run, for at most so long.
 ///
 /// **Requires:** the run is one of the program, and ends at `site`.
-pub fn replay(task: &Task, recipe: &Recipe, run: &FailingRun, site: &ErrorSite, time: Duration) -> Replayed {
+pub fn replay(
+    task: &Task,
+    recipe: &Recipe,
+    run: &FailingRun,
+    site: &ErrorSite,
+    (enclosure, time): (Enclosure, Duration),
+) -> Replayed {
     let feeds: Vec<Feed> = task.inputs.iter().map(Feed::of).collect();
     let case = Case {
         program: &task.program,
@@ -139,7 +157,7 @@ pub fn replay(task: &Task, recipe: &Recipe, run: &FailingRun, site: &ErrorSite, 
         errors: errors_at(&task.program, &recipe.errors, site),
         undefined: &recipe.undefined,
     };
-    replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), time)
+    replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), (enclosure, time))
 }
 
 impl Feed {
@@ -171,9 +189,9 @@ fn errors_at(program: &Program, errors: &Errors, site: &ErrorSite) -> Errors {
     here
 }
 
-fn replay_case(case: &Case<'_>, is_approximated: bool, time: Duration) -> Replayed {
+fn replay_case(case: &Case<'_>, is_approximated: bool, how: (Enclosure, Duration)) -> Replayed {
     let feeding = Feeding::new(case);
-    let (harness, outcome, model) = build::run(case, &feeding, time);
+    let (harness, outcome, model) = build::run(case, &feeding, how);
     let outcome = match (outcome, model) {
         (Replay::Confirmed { .. }, Model::Wider) => {
             Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()) }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use wherefore_check::harness::Enclosure;
 use wherefore_check::{NoProver, Prover, Replaying};
 use wherefore_frontend::c::{self, DataModel, ErrorLabels, Mentions, Options, Question};
 use wherefore_program::Task;
@@ -46,9 +47,15 @@ pub struct CArgs {
     #[arg(long, value_name = "COMMAND", help_heading = "C")]
     solver: Option<String>,
 
-    /// Do not run the compiled program with the inputs of a failing run.
+    /// Do not run the compiled program with the inputs of a failing run. (By default it is run, in
+    /// a sandbox: without network, and with files in a folder of its own only.)
     #[arg(long, help_heading = "C")]
     no_replay: bool,
+
+    /// Run the compiled program without a sandbox, as you: for systems that have none, and programs
+    /// that you trust.
+    #[arg(long, help_heading = "C", conflicts_with = "no_replay")]
+    no_sandbox: bool,
 
     /// Keep the C file that feeds the inputs of a failing run to the compiled program.
     #[arg(long, value_name = "FILE", help_heading = "C", conflicts_with = "no_replay")]
@@ -115,6 +122,7 @@ impl CArgs {
             (!self.define.is_empty(), "-D"),
             (self.solver.is_some(), "--solver"),
             (self.no_replay, "--no-replay"),
+            (self.no_sandbox, "--no-sandbox"),
             (self.harness.is_some(), "--harness"),
             (!self.include.is_empty(), "-I"),
         ];
@@ -128,11 +136,11 @@ impl CArgs {
 
     /// Whether failing runs are replayed.
     pub fn replaying(&self) -> Replaying {
-        match &self.harness {
-            _ if self.no_replay => Replaying::Off,
-            Some(file) => Replaying::Keep(file.clone()),
-            None => Replaying::On,
+        if self.no_replay {
+            return Replaying::Off;
         }
+        let enclosure = if self.no_sandbox { Enclosure::None } else { Enclosure::Sandbox };
+        Replaying::On { enclosure, keep: self.harness.clone() }
     }
 
     /// Whether a file is C or Cimple, or a task about C.

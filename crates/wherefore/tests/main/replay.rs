@@ -48,6 +48,23 @@ fn unknown(answer: &Value, reason: &str) {
     assert!(given.contains(reason), "{given}");
 }
 
+/// What the checked program does before `main`, and beside the checked path, stays in the sandbox.
+#[test]
+fn a_strangers_program_leaves_nothing_behind() {
+    let left = std::env::temp_dir().join(format!("wherefore-left-{}", std::process::id()));
+    let text = format!(
+        "#include <fcntl.h>\n#include <stdlib.h>\n#include <unistd.h>\nextern void reach_error(void);\n\
+         __attribute__((constructor)) static void early(void) {{\n  if (fork() == 0) {{ setsid(); sleep(1); }}\n  \
+         system(\"touch {0}\"); close(open(\"{0}\", O_CREAT | O_WRONLY, 0600));\n}}\n\
+         int main(void) {{ reach_error(); return 0; }}\n",
+        left.display()
+    );
+    let answer = one("stranger", &text, &["--error-function", "reach_error"]);
+    assert_eq!(answer["verdict"], "unsafe", "{answer}");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert!(!left.exists(), "the sandbox was left");
+}
+
 const INPUTS: &str = "
 extern void __VERIFIER_error(void);
 extern void __VERIFIER_assume(int);
