@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use wherefore_pushdown::{Limits, StopReason};
+use wherefore_smt::Work;
 
 /// What a question may spend. The default is unlimited.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,9 @@ pub struct Budget {
     pub memory: Option<usize>,
     /// Set to true, from any thread, to stop.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Work, counted in steps that do not depend on the machine: engines then run one after the
+    /// other, so that the same question has the same answer.
+    pub work: Option<Work>,
 }
 
 impl Budget {
@@ -32,6 +36,7 @@ impl Budget {
             steps: limits.steps,
             memory: limits.memory,
             cancel: limits.cancel.clone(),
+            work: None,
         }
     }
 
@@ -50,9 +55,25 @@ impl Budget {
         Self { deadline, ..self.clone() }
     }
 
-    /// One of `parts` equal parts of the time that is left.
+    /// One of `parts` equal parts of the time and the work that are left.
     pub fn share(&self, parts: u32) -> Self {
-        self.left().map_or_else(|| self.clone(), |left| self.within(left / parts.max(1)))
+        let parts = parts.max(1);
+        let work = self.work.as_ref().map(|work| work.part(work.left() / u64::from(parts)));
+        let shared = self.left().map_or_else(|| self.clone(), |left| self.within(left / parts));
+        Self { work, ..shared }
+    }
+
+    /// The same, but for at most so many steps of work from now on.
+    pub fn spending(&self, steps: u64) -> Self {
+        let work = self.work.as_ref().map_or_else(|| Work::new(steps), |work| work.part(steps));
+        Self { work: Some(work), ..self.clone() }
+    }
+
+    /// Counts steps of work that are not counted where they are done.
+    pub fn spend(&self, steps: u64) {
+        if let Some(work) = &self.work {
+            work.spend(steps);
+        }
     }
 
     /// The same with another flag for cancellation.
@@ -65,6 +86,9 @@ impl Budget {
         if self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed)) {
             return Some(StopReason::Cancelled);
         }
+        if self.work.as_ref().is_some_and(|work| work.left() == 0) {
+            return Some(StopReason::Steps);
+        }
         self.left().filter(Duration::is_zero).map(|_| StopReason::Time)
     }
 
@@ -75,7 +99,8 @@ impl Budget {
 
     /// What is left, for a solver.
     pub fn solver(&self) -> wherefore_smt::Budget {
-        wherefore_smt::Budget { deadline: self.deadline, conflicts: None, cancel: self.cancel.clone() }
+        let (cancel, work) = (self.cancel.clone(), self.work.clone());
+        wherefore_smt::Budget { deadline: self.deadline, conflicts: None, cancel, work }
     }
 }
 

@@ -192,6 +192,9 @@ impl Search<'_> {
 /// Asks engines side by side. The losers are asked to stop, but not waited for: a single operation
 /// can take long, and their threads end with the process at the latest.
 fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Budget) -> Answer {
+    if budget.work.is_some() {
+        return one_after_the_other(task, engines, session, budget);
+    }
     let begin = Instant::now();
     let session = session.fresh();
     let mut watch = Watch::new(budget);
@@ -235,6 +238,27 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
             undecided(task, engines, answers, &watch, &session)
         }
     }
+}
+
+/// Asks engines one after the other, each for a part of the work: which one is faster on this
+/// machine does not matter then.
+fn one_after_the_other(
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    session: &Session,
+    budget: &Budget,
+) -> Answer {
+    let session = session.fresh();
+    let mut answers: Vec<(EngineName, Answer)> = Vec::new();
+    for (i, engine) in engines.iter().enumerate() {
+        let parts = u32::try_from(engines.len() - i).unwrap_or(u32::MAX);
+        let answer = engine.decide(task, &session, &budget.share(parts));
+        if answer.verdicts.iter().any(Verdict::is_definite) {
+            return answer;
+        }
+        answers.push((engine.name(), answer));
+    }
+    undecided(task, engines, answers, &Watch::new(budget), &session)
 }
 
 /// The answer if no engine has decided anything: how far each of them came.

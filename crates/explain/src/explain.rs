@@ -1,7 +1,6 @@
 //! A whole explanation: from a verdict to what a report shows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
 
 use wherefore_check::exact::{CheckOptions, Checker, Detail};
 use wherefore_check::{Answer, Budget, FailingRun, Question, Session, Tracked, Why, doubts, project_from};
@@ -24,8 +23,11 @@ use crate::suspicion::suspicion;
 use crate::why::{Reasons, why};
 use crate::words::{extent, line, one_line};
 
-/// The least time for the proof that a program always fails.
-const LEAST_PROOF: Duration = Duration::from_millis(200);
+/// The part of the effort that the proof that a program always fails gets at least.
+const LEAST_PROOF: u64 = 8;
+
+/// What a run through a location costs with decision diagrams, in steps of work.
+const RUN_THROUGH: u64 = 100;
 
 /// More alternatives than this are not listed at a line.
 const MOST_CUBES: usize = 8;
@@ -36,8 +38,9 @@ pub struct Subject<'a> {
     pub task: &'a Task,
     /// What the whole may spend.
     pub budget: Budget,
-    /// The time for finding reasons, beside that for the verdict.
-    pub time: Duration,
+    /// The work for finding reasons, beside that for the verdict, in steps that do not depend on
+    /// the machine.
+    pub effort: u64,
     /// Only assumptions on these inputs are shown; all if there are none.
     pub only: Vec<String>,
 }
@@ -93,13 +96,13 @@ impl Subject<'_> {
         self.grain() == Grain::Fine || procedure != self.program().entry
     }
 
-    /// The projection by runs alone, as far as the time goes: everything that may be executed is
+    /// The projection by runs alone, as far as the effort goes: everything that may be executed is
     /// inside, unless no run was missed.
-    pub fn cover(&self, first: FailingRun, time: Duration) -> Lines {
+    pub fn cover(&self, first: FailingRun, effort: u64) -> Lines {
         let mut cover = Cover::default();
         cover.add(first);
         let found = wherefore_check::bounded::in_deep_thread(|| {
-            cover.run(self.program(), self.targets(), &self.budget.within(time));
+            cover.run(self.program(), self.targets(), &self.budget.spending(effort));
             cover
         });
         let cover = found.unwrap_or_default();
@@ -111,24 +114,25 @@ impl Subject<'_> {
 
     /// The projection by runs, and by refinement where that leaves lines open or conditions are
     /// wanted.
-    pub fn lines(&self, first: FailingRun, time: Duration, conditions: Conditions) -> Lines {
-        let until = Instant::now() + time;
-        let mut lines = self.cover(first, time / 3);
+    pub fn lines(&self, first: FailingRun, effort: u64, conditions: Conditions) -> Lines {
+        let mut lines = self.cover(first, effort / 3);
         if !lines.cover.is_complete {
-            self.refine(&mut lines, until - (time / 4));
+            self.refine(&mut lines, effort / 3);
         }
-        self.clear_only_without_doubt(&mut lines, until);
+        self.clear_only_without_doubt(&mut lines, effort / 6);
         if conditions == Conditions::Wanted {
-            let found =
-                wherefore_check::bounded::in_deep_thread(|| stores(self.program(), &lines.cover.runs, until));
+            let budget = self.budget.spending(effort / 6);
+            let found = wherefore_check::bounded::in_deep_thread(|| {
+                stores(self.program(), &lines.cover.runs, &budget)
+            });
             lines.stores = found.unwrap_or_default();
         }
         lines
     }
 
-    /// The projection with decision diagrams, with runs and stores as far as the time goes.
-    pub fn exact_lines(&self, first: FailingRun, time: Duration) -> Lines {
-        let until = Instant::now() + time;
+    /// The projection with decision diagrams, with runs and stores as far as the effort goes.
+    pub fn exact_lines(&self, first: FailingRun, effort: u64) -> Lines {
+        let budget = self.budget.spending(effort);
         let mut lines = Lines { inside: self.nodes().collect(), ..Lines::default() };
         lines.cover.add(first);
         let options = CheckOptions { limits: self.budget.limits(), ..CheckOptions::default() };
@@ -154,21 +158,22 @@ impl Subject<'_> {
         }
         let open = |lines: &Lines, node: &Node| !lines.cover.through.contains_key(node);
         for node in lines.inside.clone() {
-            if open(&lines, &node) && Instant::now() < until {
+            if open(&lines, &node) && budget.stopped().is_none() {
+                budget.spend(RUN_THROUGH);
                 if let Ok(Some(run)) = checker.run_through(node) {
                     lines.cover.add(run);
                 }
             }
         }
-        self.clear_only_without_doubt(&mut lines, until);
+        self.clear_only_without_doubt(&mut lines, effort / 6);
         lines
     }
 
     /// A line is cleared only where *safe* would be said: if something speaks against proofs about
     /// the program, lines that no run was found through stay open.
-    fn clear_only_without_doubt(&self, lines: &mut Lines, until: Instant) {
+    fn clear_only_without_doubt(&self, lines: &mut Lines, effort: u64) {
         let engines = Question::default().engines(self.task);
-        let budget = self.budget.within(until.saturating_duration_since(Instant::now()));
+        let budget = self.budget.spending(effort);
         if let Some(why) = doubts(self.task, &engines, (&Session::default(), &budget)) {
             lines.inside = self.nodes().collect();
             let why = why.words(self.program());
@@ -178,11 +183,10 @@ impl Subject<'_> {
 
     /// Proves that no failing run goes through lines that none was found through, and finds runs
     /// through others.
-    fn refine(&self, lines: &mut Lines, until: Instant) {
-        let left = until.saturating_duration_since(Instant::now());
+    fn refine(&self, lines: &mut Lines, effort: u64) {
         let seeds = lines.cover.runs.clone();
         let found =
-            project_from(self.program(), self.targets(), seeds, &self.budget.within(left), &mut |_| {});
+            project_from(self.program(), self.targets(), seeds, &self.budget.spending(effort), &mut |_| {});
         for (node, list) in found.tracked {
             lines.predicates.entry(node).or_default().extend(list);
         }
@@ -206,11 +210,11 @@ impl Subject<'_> {
 
     /// Explains a failure.
     pub fn explain(&self, failure: FailingRun, lines: Lines) -> Explanation {
-        let until = Instant::now() + self.time;
-        let why = why(self.program(), self.targets(), failure, &self.budget, self.time / 2);
+        let whole = self.budget.spending(self.effort);
+        let why = why(self.program(), self.targets(), failure, &whole.spending(self.effort / 2));
         let traces: Vec<_> = why.runs.iter().chain(&lines.cover.runs).map(|run| &run.trace).collect();
         let suspicion = wherefore_check::bounded::in_deep_thread(|| {
-            suspicion(self.program(), self.targets(), &traces, &self.budget, until)
+            suspicion(self.program(), self.targets(), &traces, &whole)
         });
         let mut explanation = self.without_failure();
         explanation.verdict = crate::model::Verdict::Unsafe;
@@ -237,8 +241,7 @@ impl Subject<'_> {
         }
         let unconditional = explanation.focus.first().is_some_and(|focus| focus.assumptions.is_empty());
         if unconditional {
-            let left = until.saturating_duration_since(Instant::now());
-            explanation.always = always_fails(self.task, &self.budget.within(left.max(LEAST_PROOF)));
+            explanation.always = always_fails(self.task, &self.budget.spending(self.effort / LEAST_PROOF));
         }
         if !why.is_complete {
             explanation.stats.incomplete.push("there may be more ways to fail".to_owned());

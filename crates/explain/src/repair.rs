@@ -6,28 +6,29 @@
 //! glance; it is not in the document.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
+use wherefore_check::Budget;
 use wherefore_check::bounded::{self, Bounded};
 use wherefore_program::{ErrorSite, Node, Program, Trace};
 
 use crate::variant::{good_end, relax, with_inputs_of, without_failures};
 
-/// The time for one statement and one run.
-const MOST_TIME: Duration = Duration::from_millis(150);
+/// The part of the effort that one statement and one run get at most.
+const MOST_PARTS: u32 = 6;
 
 /// Asks for repairs of one program.
 pub(crate) struct Repairs<'p> {
     end: Option<ErrorSite>,
     program: Program,
     original: &'p Program,
-    until: Instant,
+    budget: Budget,
 }
 
 impl<'p> Repairs<'p> {
     /// Prepares a program.
-    pub fn new(program: &'p Program, targets: &[ErrorSite], until: Instant) -> Self {
-        Self { end: good_end(program), program: without_failures(program, targets), original: program, until }
+    pub fn new(program: &'p Program, targets: &[ErrorSite], budget: Budget) -> Self {
+        let end = good_end(program);
+        Self { end, program: without_failures(program, targets), original: program, budget }
     }
 
     /// Whether a change of the statements at some locations could save a run. None if there is no
@@ -41,14 +42,12 @@ impl<'p> Repairs<'p> {
         if !trace.steps.iter().any(executed) {
             return Some(false);
         }
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+        if self.budget.stopped().is_some() {
             return None;
         }
         let mut variant = with_inputs_of(&self.program, trace);
         relax(&mut variant, nodes);
-        let budget = wherefore_check::Budget::time(left.min(MOST_TIME));
-        match bounded::check(&variant, &[end], &budget, &|_| {}) {
+        match bounded::check(&variant, &[end], &self.budget.share(MOST_PARTS), &|_| {}) {
             Bounded::Unsafe { .. } => Some(true),
             Bounded::Safe { .. } => Some(false),
             // What was not found within the limits is not a repair that anyone would look for.

@@ -1,12 +1,10 @@
 //! The ways in which a program fails: distinct sequences with their assumptions, up to a budget.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
-use wherefore_check::FailingRun;
 use wherefore_check::bounded::{Extent, Wanted, with_runs};
+use wherefore_check::{Budget, FailingRun};
 use wherefore_program::{EdgeRef, ErrorSite, Program};
-use wherefore_smt::Budget;
 
 use crate::assumptions::{Formulas, Way};
 use crate::focus::{Focuser, Role, Sequence};
@@ -68,44 +66,40 @@ pub(crate) struct Search<'p> {
     is_cut: bool,
     program: &'p Program,
     focuser: Focuser<'p>,
-    until: Instant,
+    budget: Budget,
 }
 
 impl<'p> Search<'p> {
     /// Starts with a failing run.
-    pub fn new(program: &'p Program, free: &'p FreeChoices, first: FailingRun, until: Instant) -> Self {
+    pub fn new(program: &'p Program, free: &'p FreeChoices, first: FailingRun, budget: Budget) -> Self {
         let focuser = Focuser::new(program, free);
         let (runs, found) = (Vec::new(), Vec::new());
-        let mut search = Self { runs, found, is_complete: false, is_cut: false, program, focuser, until };
+        let mut search = Self { runs, found, is_complete: false, is_cut: false, program, focuser, budget };
         search.add(first);
         search
     }
 
-    fn budget(&self) -> Budget {
-        Budget { deadline: Some(self.until), conflicts: None, cancel: None }
-    }
-
     /// Looks for more.
-    pub fn run(&mut self, targets: &[ErrorSite], budget: &wherefore_check::Budget) {
-        let budget = budget.within(self.until.saturating_duration_since(Instant::now()));
+    pub fn run(&mut self, targets: &[ErrorSite]) {
+        let budget = self.budget.clone();
         let mut bounds = 0;
         let done = with_runs(self.program, targets, &budget, |runs| {
             let before = self.found.len();
             bounds += 1;
-            while self.found.len() < MOST_SEQUENCES && Instant::now() < self.until {
+            while self.found.len() < MOST_SEQUENCES && budget.stopped().is_none() {
                 let Ok(Some(found)) = runs.another() else { break };
                 let decisions = self.add(found.failure.clone());
                 runs.exclude(&found, &decisions);
             }
             // More turns of loops that bring nothing new will not bring more.
             let brought = self.found.len() > before || bounds == 1;
-            if brought && self.found.len() < MOST_SEQUENCES && Instant::now() < self.until {
+            if brought && self.found.len() < MOST_SEQUENCES && budget.stopped().is_none() {
                 Wanted::More
             } else {
                 Wanted::Enough
             }
         });
-        let in_time = self.found.len() < MOST_SEQUENCES && Instant::now() < self.until;
+        let in_time = self.found.len() < MOST_SEQUENCES && budget.stopped().is_none();
         self.is_complete = done == Ok(Extent::All) && in_time && !self.is_cut;
     }
 
@@ -113,7 +107,7 @@ impl<'p> Search<'p> {
     fn add(&mut self, failure: FailingRun) -> Vec<usize> {
         let Ok(sequence) = self.focuser.sequence(&failure.path) else { return Vec::new() };
         let decisions = self.focuser.decisions(&failure.path, &sequence);
-        let formulas = Formulas::new(self.program, &failure.path, &sequence, &self.budget());
+        let formulas = Formulas::new(self.program, &failure.path, &sequence, &self.budget.solver());
         let formulas = std::rc::Rc::new(std::cell::RefCell::new(formulas));
         let mut ways = formulas.borrow_mut().ways(MOST_WAYS + 1);
         self.is_cut |= ways.len() > MOST_WAYS;

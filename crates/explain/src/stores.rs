@@ -6,11 +6,9 @@
 //! as this run does, with the right inputs to come. Different runs give alternatives.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
-use wherefore_check::FailingRun;
+use wherefore_check::{Budget, FailingRun};
 use wherefore_program::{Node, Program};
-use wherefore_smt::Budget;
 
 use crate::assumptions::Formulas;
 use crate::focus::Focuser;
@@ -21,11 +19,11 @@ use crate::free_choices::FreeChoices;
 pub(crate) fn stores(
     program: &Program,
     runs: &[FailingRun],
-    until: Instant,
+    budget: &Budget,
 ) -> BTreeMap<Node, Vec<Vec<String>>> {
     let free = FreeChoices::of(program);
     let mut focuser = Focuser::new(program, &free);
-    let budget = Budget { deadline: Some(until), conflicts: None, cancel: None };
+    let solver = budget.solver();
     let mut found: BTreeMap<Node, Vec<Vec<String>>> = BTreeMap::new();
     for run in runs {
         let Ok(sequence) = focuser.sequence(&run.path) else { continue };
@@ -35,10 +33,10 @@ pub(crate) fn stores(
             last.insert(Node { procedure: edge.procedure, location: program.edge(*edge).from }, at);
         }
         for (node, at) in last.into_iter().filter(|(node, _)| node.procedure != program.entry) {
-            if Instant::now() >= until {
+            if budget.stopped().is_some() {
                 return found;
             }
-            let mut formulas = Formulas::from(program, &run.path, at, &sequence, &budget);
+            let mut formulas = Formulas::from(program, &run.path, at, &sequence, &solver);
             // What holds on this run, if its values can be told; else on some run.
             let way = formulas.way_of(program, &run.trace, at).or_else(|| formulas.ways(1).pop());
             let Some(way) = way else { continue };

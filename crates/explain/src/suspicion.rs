@@ -5,7 +5,6 @@
 //! every run says nothing, one that only failing runs visit says all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use wherefore_check::bounded::{Wanted, with_runs};
 use wherefore_program::{ErrorSite, LocationKind, Node, Program, State, Trace};
@@ -21,7 +20,6 @@ pub(crate) fn suspicion(
     targets: &[ErrorSite],
     failing: &[&Trace],
     budget: &wherefore_check::Budget,
-    until: Instant,
 ) -> BTreeMap<Node, f64> {
     // Only failing runs are where they fail: that says nothing.
     let fails = |node: &Node| {
@@ -35,9 +33,8 @@ pub(crate) fn suspicion(
     let (mut passing, mut elsewhere): (Vec<BTreeSet<Node>>, BTreeSet<Node>) = Default::default();
     if let Some(end) = good_end(program) {
         let variant = without_failures(program, targets);
-        let budget = budget.within(until.saturating_duration_since(Instant::now()));
-        let _ = with_runs(&variant, std::slice::from_ref(&end), &budget, |runs| {
-            while passing.len() < MOST_RUNS && Instant::now() < until {
+        let _ = with_runs(&variant, std::slice::from_ref(&end), budget, |runs| {
+            while passing.len() < MOST_RUNS && budget.stopped().is_none() {
                 let Ok(Some(found)) = runs.another() else { break };
                 let path = &found.failure.path;
                 let decides = |at: &usize| {
@@ -57,7 +54,7 @@ pub(crate) fn suspicion(
                 let before = open.len();
                 elsewhere.extend(open.intersection(&nodes).copied());
                 open.retain(|node| !nodes.contains(node));
-                if open.len() == before || Instant::now() >= until {
+                if open.len() == before || budget.stopped().is_some() {
                     break;
                 }
             }

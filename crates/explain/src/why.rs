@@ -1,8 +1,6 @@
 //! Reasons a program fails, from one failing run: sequences, ranks, reduction, neighbourhoods,
 //! repairs.
 
-use std::time::{Duration, Instant};
-
 use wherefore_check::{Budget, FailingRun};
 use wherefore_program::{EdgeRef, ErrorSite, Program, ProgramError};
 
@@ -86,29 +84,15 @@ pub fn focus_of_path(
     found.unwrap_or_else(|| Ok(Default::default()))
 }
 
-/// Explains a failing run, and others that are found within the time.
-pub fn why(
-    program: &Program,
-    targets: &[ErrorSite],
-    first: FailingRun,
-    budget: &Budget,
-    time: Duration,
-) -> Reasons {
-    wherefore_check::bounded::in_deep_thread(|| explain(program, targets, first, budget, time))
-        .unwrap_or_default()
+/// Explains a failing run, and others that are found within the budget.
+pub fn why(program: &Program, targets: &[ErrorSite], first: FailingRun, budget: &Budget) -> Reasons {
+    wherefore_check::bounded::in_deep_thread(|| explain(program, targets, first, budget)).unwrap_or_default()
 }
 
-fn explain(
-    program: &Program,
-    targets: &[ErrorSite],
-    first: FailingRun,
-    budget: &Budget,
-    time: Duration,
-) -> Reasons {
-    let begin = Instant::now();
+fn explain(program: &Program, targets: &[ErrorSite], first: FailingRun, budget: &Budget) -> Reasons {
     let free = FreeChoices::of(program);
-    let mut search = Search::new(program, &free, first, begin + time / 2);
-    search.run(targets, budget);
+    let mut search = Search::new(program, &free, first, budget.share(2));
+    search.run(targets);
     let complexities: Vec<_> = search.found.iter().map(Explained::complexity).collect();
     let rank = ranks(&complexities);
     let mut order: Vec<usize> = (0..search.found.len()).collect();
@@ -121,7 +105,7 @@ fn explain(
     };
     let feasible = order.iter().enumerate().filter(|(_, i)| search.found[**i].way.is_some());
     let left = reduce(feasible.map(reducible).collect());
-    let repairs = Repairs::new(program, targets, begin + time);
+    let repairs = Repairs::new(program, targets, budget.clone());
     let mut neighbourhoods = Vec::new();
     for one in &left {
         let explained = &search.found[order[one.sequence]];

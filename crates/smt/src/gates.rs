@@ -32,6 +32,9 @@ pub(crate) struct Gates {
     clause: Vec<Lit>,
 }
 
+/// So many propagations are a step of work.
+const PROPAGATIONS: u64 = 1_000;
+
 impl Gates {
     pub(crate) fn new() -> Self {
         let mut sat = Solver::new(SolverOpts::default(), Watch::default());
@@ -259,7 +262,11 @@ impl Gates {
         }
         let enough = self.sat.cb_mut().start(budget);
         let mut scope = Scope::new(assumptions, inputs, enough);
+        let before = self.sat.num_propagations();
         let status = self.sat.solve_limited_th(&mut scope, assumptions);
+        if let Some(work) = &budget.work {
+            work.spend((self.sat.num_propagations() - before) / PROPAGATIONS);
+        }
         if let Some(values) = scope.into_values() {
             return Found::Values(values);
         }

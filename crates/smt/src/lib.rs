@@ -49,7 +49,7 @@ mod traverse;
 
 pub use ask::{is_sat, is_valid, minimise_core};
 pub use bit_blaster::BitBlaster;
-pub use budget::{Budget, Reason};
+pub use budget::{Budget, Reason, Work};
 pub use display::Readable;
 pub use external::External;
 pub use model::{Model, Value};

@@ -13,8 +13,8 @@ use batsat::{Callbacks, ClauseKind, Lit, Theory, TheoryArg, Var, lbool};
 
 use crate::budget::{Budget, Reason};
 
-/// Calls between two looks at the clock.
-const PACE: u32 = 64;
+/// Calls between two looks at the budget.
+const PACE: u32 = 8;
 
 /// Stops the search: at a limit, or when enough is known.
 #[derive(Default)]
@@ -29,6 +29,7 @@ pub(crate) struct Watch {
 #[derive(Clone, Copy)]
 enum Stopped {
     Time,
+    Work,
     Conflicts,
     Cancelled,
 }
@@ -53,6 +54,7 @@ impl Watch {
         match self.exceeded.get() {
             Some(Stopped::Conflicts) => Reason::Conflicts,
             Some(Stopped::Cancelled) => Reason::Cancelled,
+            Some(Stopped::Work) => Reason::Work,
             Some(Stopped::Time) | None => Reason::Time,
         }
     }
@@ -78,6 +80,7 @@ impl Callbacks for Watch {
         if calls % PACE == 0 {
             match self.budget.look() {
                 Err(Reason::Cancelled) => self.exceeded.set(Some(Stopped::Cancelled)),
+                Err(Reason::Work) => self.exceeded.set(Some(Stopped::Work)),
                 Err(_) => self.exceeded.set(Some(Stopped::Time)),
                 Ok(()) => {}
             }

@@ -103,7 +103,7 @@ fn reason(reason: &Reason) -> StopReason {
     match reason {
         Reason::Time => StopReason::Time,
         Reason::Cancelled => StopReason::Cancelled,
-        Reason::Conflicts | Reason::Solver(_) => StopReason::Steps,
+        Reason::Conflicts | Reason::Work | Reason::Solver(_) => StopReason::Steps,
     }
 }
 

@@ -242,6 +242,13 @@ fn operation_targets<'a>(operation: &'a Operation, visit: &mut dyn FnMut(&'a Tar
             call.assignment.targets.iter().for_each(&mut *visit);
             call.results.iter().flatten().for_each(visit);
         }
-        _ => {}
+        Operation::Assume(_)
+        | Operation::Return(_)
+        | Operation::Skip
+        | Operation::StartThread(_)
+        | Operation::EndThread
+        | Operation::AtomicBegin
+        | Operation::AtomicEnd
+        | Operation::Sync => {}
     }
 }

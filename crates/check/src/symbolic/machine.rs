@@ -159,7 +159,17 @@ impl<'a> Machine<'a> {
                 let count = program.procedure(procedure).variables.len() as u32;
                 after.forget(first, count);
             }
-            _ => {}
+            // A call or a return within a frame has no edge; a program with threads is refused.
+            (Operation::Call(_) | Operation::Return(_), _)
+            | (
+                Operation::Skip
+                | Operation::StartThread(_)
+                | Operation::EndThread
+                | Operation::AtomicBegin
+                | Operation::AtomicEnd
+                | Operation::Sync,
+                _,
+            ) => {}
         }
         (after, valid)
     }

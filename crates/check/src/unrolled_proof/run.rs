@@ -292,7 +292,12 @@ impl<'m, 'a> Unrolling<'m, 'a> {
                 }
                 return Way { edge, condition: possible, done: Done::Leave(wanted) };
             }
-            _ => Terms::TRUE,
+            Operation::Skip
+            | Operation::StartThread(_)
+            | Operation::EndThread
+            | Operation::AtomicBegin
+            | Operation::AtomicEnd
+            | Operation::Sync => Terms::TRUE,
         };
         Way { edge, condition, done: Done::Step(after) }
     }

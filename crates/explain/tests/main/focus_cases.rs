@@ -45,7 +45,7 @@ fn load(file: &Path) -> Task {
 fn explained(case: &str) -> (Arc<Program>, Reasons) {
     let task = load(&folder(case).join("main.c"));
     let why = match failing_run(&task, &budget()) {
-        Some(run) => why(&task.program, &task.checks, run, &budget(), TIME),
+        Some(run) => why(&task.program, &task.checks, run, &budget()),
         None => Reasons::default(),
     };
     (task.program, why)
@@ -136,7 +136,7 @@ fn sequences_of_cimple_are_those_of_c() {
         let task = load(&path);
         let program = task.program.clone();
         let run = failing_run(&task, &budget()).unwrap();
-        let why = why(&program, &task.checks, run, &budget(), TIME);
+        let why = why(&program, &task.checks, run, &budget());
         let found: Vec<(Vec<u32>, BTreeSet<String>)> = why
             .focus
             .iter()
@@ -339,10 +339,10 @@ fn projections_by_runs_are_exact_where_no_run_is_missed() {
             let subject = Subject {
                 task: &task,
                 budget: budget.within(Duration::from_secs(5)),
-                time: Duration::from_secs(3),
+                effort: 100_000,
                 only: Vec::new(),
             };
-            let lines = subject.cover(failure, Duration::from_secs(3));
+            let lines = subject.cover(failure, 100_000);
             let of = |nodes: &mut dyn Iterator<Item = Node>| -> BTreeSet<u32> {
                 nodes
                     .filter(|node| node.procedure != program.entry)

@@ -20,6 +20,9 @@ use wherefore_frontend::c::{Options, translate_text};
 use wherefore_program::{ErrorSite, Interpreter, Language, Node, Program, State, TargetChoice, Task};
 
 const TIME: Duration = Duration::from_secs(10);
+
+/// More than any of the programs takes.
+const EFFORT: u64 = 10_000_000;
 /// Where the body of `main` begins, behind the inputs.
 const FIRST_LINE: u32 = 16;
 
@@ -110,14 +113,14 @@ fn explained<'p>(text: &'p str, program: &'p Arc<Program>, targets: &[ErrorSite]
     // Its arrays are read where they have elements.
     task.checks_bounds = true;
     let failure = failing_run(&task, &Budget::time(TIME))?;
-    let subject = Subject { task: &task, budget: Budget::default(), time: TIME, only: Vec::new() };
+    let subject = Subject { task: &task, budget: Budget::time(TIME), effort: EFFORT, only: Vec::new() };
     let begin = Instant::now();
-    let mut lines = subject.lines(failure.clone(), TIME, Conditions::Wanted);
+    let mut lines = subject.lines(failure.clone(), EFFORT, Conditions::Wanted);
     if begin.elapsed() >= TIME.mul_f64(0.9) {
         // Alternatives of some runs may be missing.
         lines.stores.clear();
     }
-    let why = why(program, targets, failure, &Budget::time(TIME), TIME);
+    let why = why(program, targets, failure, &Budget::time(TIME));
     Some(Said { text, program, why, lines })
 }
 

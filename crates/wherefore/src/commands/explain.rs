@@ -2,10 +2,11 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use clap::Args;
-use wherefore_check::{Answer, Overall, ProofKind, Verdict};
+use wherefore_check::bounded::{self, Bounded};
+use wherefore_check::{Answer, EngineName, FailingRun, Overall, ProofKind, Verdict};
 use wherefore_explain::model::{self, Explanation};
 use wherefore_explain::{Conditions, stats};
 use wherefore_frontend::c::{DataModel, Property};
@@ -46,17 +47,28 @@ pub struct ExplainArgs {
 /// How much is done for an explanation.
 #[derive(Args)]
 pub struct EffortArgs {
-    /// Look for reasons this long [default: as long as the verdict took, and at least one second].
-    #[arg(long, value_name = "SECONDS", value_parser = crate::limits::seconds)]
-    effort: Option<Duration>,
+    /// How much work to spend on reasons: 2 is twice the usual. The same effort gives the same
+    /// explanation on every machine; 1 takes about a second or two.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = effort)]
+    effort: f64,
 
     /// Show only assumptions on these inputs, by name.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     inputs: Vec<String>,
 }
 
-/// The least time for reasons.
-const LEAST_EFFORT: Duration = Duration::from_secs(1);
+/// The usual work, in steps.
+const STEPS: u64 = 6_000;
+
+/// The part of the time that is left which explanations may use.
+const MOST_TIME: f64 = 0.8;
+
+fn effort(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if factor.is_finite() && factor > 0.0 => Ok(factor),
+        _ => Err("a number above 0 is expected".to_owned()),
+    }
+}
 
 /// Reads, decides, explains, prints, writes.
 pub fn run(args: &ExplainArgs, out: &mut impl Write) -> Result<Exit, CliError> {
@@ -157,18 +169,18 @@ fn now() -> String {
 /// Explains an answer.
 pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, answer: &Answer) -> Explanation {
     let taken = subject.begin.elapsed();
-    let seen = seen(effort, subject, taken);
+    let seen = seen(effort, subject);
     let program = &subject.task.program;
     let mut explanation = match answer.decision() {
         Overall::Unsafe(run) => {
-            let begin = Instant::now();
+            let run = &settled(args, subject, run, &seen);
             let lines = match program.has_small_data() {
-                true => seen.exact_lines(run.clone(), seen.time / 2),
-                false => seen.lines(run.clone(), seen.time / 2, Conditions::Wanted),
+                true => seen.exact_lines(run.clone(), seen.effort / 2),
+                false => seen.lines(run.clone(), seen.effort / 2, Conditions::Wanted),
             };
-            let rest = seen.time.saturating_sub(begin.elapsed()).max(seen.time / 2);
+            let rest = seen.effort / 2;
             let mut explanation =
-                wherefore_explain::Subject { time: rest, ..seen }.explain(run.clone(), lines);
+                wherefore_explain::Subject { effort: rest, ..seen }.explain(run.clone(), lines);
             if let (Some(first), Some(outcome)) = (explanation.runs.first_mut(), &run.replay) {
                 first.replay = Some(model_replay(&Replayed::of(outcome)));
             }
@@ -193,8 +205,7 @@ pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, ans
     };
     if explanation.predicates.is_empty() {
         let tracked = answer.facts.refinement.iter().flat_map(|refinement| &refinement.tracked);
-        explanation.predicates =
-            self::seen(effort, subject, taken).at_lines(&tracked.cloned().collect::<Vec<_>>());
+        explanation.predicates = self::seen(effort, subject).at_lines(&tracked.cloned().collect::<Vec<_>>());
     }
     explanation.checks = checks(subject, answer);
     explanation.assumptions = subject.task.assumptions_in_words();
@@ -209,6 +220,31 @@ pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, ans
     };
     explanation.reproduce = reproduce(args, subject, &explanation);
     explanation
+}
+
+/// The run that is explained: that of bounded checking if it finds one, whichever engine was faster
+/// this time.
+fn settled(
+    args: &ProgramArgs,
+    subject: &Subject,
+    run: &FailingRun,
+    seen: &wherefore_explain::Subject<'_>,
+) -> FailingRun {
+    let task = &subject.task;
+    if task.program.has_small_data() || run.by != EngineName::Refinement {
+        return run.clone();
+    }
+    let check = std::slice::from_ref(&task.checks[run.target]);
+    match bounded::check(&task.program, check, &seen.budget.spending(seen.effort), &|_| {}) {
+        Bounded::Unsafe(found) => {
+            let mut found = FailingRun { target: run.target, ..*found };
+            if run.replay.is_some() {
+                found.replay = wherefore_check::replay(task, &found, &args.c.replaying(), &seen.budget);
+            }
+            found
+        }
+        Bounded::Safe { .. } | Bounded::Unknown { .. } => run.clone(),
+    }
 }
 
 /// Each check with its verdict, for reports.
@@ -245,30 +281,31 @@ fn quoted(file: &Path) -> String {
 }
 
 /// The subject as explanations see it.
-pub fn seen<'a>(effort: &EffortArgs, subject: &'a Subject, time: Duration) -> wherefore_explain::Subject<'a> {
+pub fn seen<'a>(effort: &EffortArgs, subject: &'a Subject) -> wherefore_explain::Subject<'a> {
+    let left = subject.budget.left();
     wherefore_explain::Subject {
         task: &subject.task,
-        budget: subject.budget.clone(),
-        time: effort.time(subject, time),
+        budget: left
+            .map_or_else(|| subject.budget.clone(), |left| subject.budget.within(left.mul_f64(MOST_TIME))),
+        effort: effort.steps(),
         only: effort.inputs.clone(),
     }
 }
 
 impl EffortArgs {
-    /// How long to look for reasons, after so long for the verdict.
-    fn time(&self, subject: &Subject, taken: Duration) -> Duration {
-        let wanted = self.effort.unwrap_or_else(|| taken.max(LEAST_EFFORT));
-        subject.budget.left().map_or(wanted, |left| wanted.min(left.mul_f64(0.8)))
+    /// How much work to spend on reasons.
+    fn steps(&self) -> u64 {
+        (self.effort * STEPS as f64) as u64
     }
 
     /// Enough for the few lines at the end of another answer.
     pub fn little() -> Self {
-        Self { effort: Some(Duration::from_millis(600)), inputs: Vec::new() }
+        Self { effort: 0.5, inputs: Vec::new() }
     }
 
-    /// No more than is needed.
-    pub fn least() -> Self {
-        Self { effort: None, inputs: Vec::new() }
+    /// Enough for an answer that consists of nothing else.
+    pub fn much() -> Self {
+        Self { effort: 10.0, inputs: Vec::new() }
     }
 }
 

@@ -236,7 +236,7 @@ impl ProjectReport {
             Overall::Safe => subject.nothing_to_check(),
             Overall::Unsafe(_) => None,
         };
-        let seen = seen(&EffortArgs::least(), subject, Duration::ZERO);
+        let seen = seen(&EffortArgs::much(), subject);
         let time = subject.budget.left().map_or(MOST_TIME, |left| left.mul_f64(0.9));
         let (projection, stores) = match (self.verdict, answer.verdicts.iter().find_map(Verdict::run)) {
             (Word::Unknown, _) | (Word::Unsafe, None) => return,
@@ -246,7 +246,7 @@ impl ProjectReport {
                     return self.pass(args, subject, line, time);
                 }
                 let wanted = if args.stores { Conditions::Wanted } else { Conditions::Unwanted };
-                let lines = seen.lines(run.clone(), time, wanted);
+                let lines = seen.lines(run.clone(), seen.effort, wanted);
                 self.reason = lines.incomplete.clone();
                 (seen.projection(&lines), seen.stores(&lines))
             }

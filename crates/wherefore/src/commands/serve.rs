@@ -85,7 +85,7 @@ impl ServeArgs {
     }
 
     fn shown(&self, subject: &Subject, failure: &FailingRun) -> wherefore_explain::model::Run {
-        let mut run = seen(&self.effort, subject, Duration::ZERO).run(failure);
+        let mut run = seen(&self.effort, subject).run(failure);
         run.replay = replayed(&self.program, subject, failure);
         run
     }

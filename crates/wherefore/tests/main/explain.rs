@@ -91,6 +91,21 @@ fn an_explanation_names_the_fault_and_how_to_see_it() {
     }
 }
 
+/// The effort is counted in steps, so the same question has the same explanation.
+#[test]
+fn explanations_are_the_same_every_time() {
+    let folder = Folder::new("same");
+    for file in ["absminus.c", "examples/device.c", "examples/mccarthy.c", "examples/getunit-b3.bp"] {
+        let path = if file.starts_with("examples") { repository(file) } else { file.to_owned() };
+        let first = text(&folder.run(&["explain", &path, "--effort", "0.3"]));
+        for _ in 0..2 {
+            assert_eq!(text(&folder.run(&["explain", &path, "--effort", "0.3"])), first, "{file}");
+        }
+    }
+    let output = folder.run(&["explain", "absminus.c", "--effort", "none"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
 #[test]
 fn explanations_as_json_are_those_of_the_schema() {
     let folder = Folder::new("explain-json");

@@ -144,7 +144,17 @@ impl<'p, 'a> Preconditions<'p, 'a> {
                 let needed = self.before_results(outer, call, &results, after);
                 self.meaning.terms.implies(possible, needed)
             }
-            _ => after,
+            // A call or a return that is not folded has no edge; a program with threads is refused.
+            (Operation::Call(_) | Operation::Return(_), _)
+            | (
+                Operation::Skip
+                | Operation::StartThread(_)
+                | Operation::EndThread
+                | Operation::AtomicBegin
+                | Operation::AtomicEnd
+                | Operation::Sync,
+                _,
+            ) => after,
         }
     }
 

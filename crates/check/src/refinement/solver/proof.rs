@@ -32,15 +32,14 @@ pub(super) enum Checked {
 impl Checked {
     /// Why a proof does not count, if it does not, in words and as what it stopped.
     pub fn refusal(self) -> Option<(String, StopReason)> {
-        match self {
-            Self::Proof => None,
+        let (why, stop) = match self {
+            Self::Proof => return None,
             Self::Unknown(reason) => {
-                Some((format!("its check was not decided: {}", reason.why()), super::stop(&reason)))
+                (format!("its check was not decided: {}", reason.why()), super::stop(&reason))
             }
-            Self::Broken => {
-                Some(("it is not inductive, which is an error of ours".to_owned(), StopReason::Steps))
-            }
-        }
+            Self::Broken => ("it is not inductive, which is an error of ours".to_owned(), StopReason::Steps),
+        };
+        Some((format!("a proof was found, but {why}"), stop))
     }
 }
 
@@ -268,7 +267,14 @@ fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
                         let callee = writes[call.callee.0 as usize].clone();
                         writes[i].extend(callee);
                     }
-                    _ => {}
+                    Operation::Assume(_)
+                    | Operation::Return(_)
+                    | Operation::Skip
+                    | Operation::StartThread(_)
+                    | Operation::EndThread
+                    | Operation::AtomicBegin
+                    | Operation::AtomicEnd
+                    | Operation::Sync => {}
                 }
             }
         }
