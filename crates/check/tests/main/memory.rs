@@ -52,7 +52,7 @@ int main(void) {
         panic!("it fails");
     };
     let slice = PathSlicer::new(&program).slice(&run.path).unwrap();
-    let line = |position: &usize| program.position(program.location_span(run.path[*position])).line;
+    let line = |position: &usize| program.position(program.edge(run.path[*position]).span).line;
     let main = program.procedures().find(|(_, body)| body.name == "main").unwrap().0;
     let lines: BTreeSet<u32> =
         slice.taken.iter().filter(|at| run.path[**at].procedure == main).map(line).collect();

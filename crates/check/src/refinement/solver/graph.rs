@@ -13,6 +13,7 @@ use wherefore_program::{EdgeRef, ModRef, Operation, ProcedureId, Program};
 use wherefore_smt::{Term, Terms};
 
 use super::block::{Block, Conditions, conjuncts};
+use super::constants::Constants;
 use super::counters::Loops;
 use super::folding::Folding;
 use super::names::{Named, Names};
@@ -77,6 +78,8 @@ pub(super) struct Graph {
     pub initial: Block,
     /// Which blocks can be repeated together.
     pub loops: Loops,
+    /// What variables hold that need no predicates.
+    constants: Constants,
     of_place: FxHashMap<PlaceId, PointId>,
 }
 
@@ -117,8 +120,10 @@ impl Graph {
             start: 0,
             initial: Block::default(),
             loops: Loops::new(0, &[]),
+            constants: Constants::default(),
             of_place: FxHashMap::default(),
         };
+        graph.constants = Constants::new(machine, &graph.names);
         let mut pieces = Pieces::default();
         let procedures: Vec<ProcedureId> = graph.names.scopes.keys().copied().collect();
         for procedure in procedures {
@@ -144,6 +149,20 @@ impl Graph {
     /// The steps within procedures: blocks, then calls from before to behind them.
     pub fn steps(&self) -> Vec<&Block> {
         self.blocks.iter().map(Rc::as_ref).chain(self.calls.iter().map(|site| &site.resume)).collect()
+    }
+
+    /// The store at a point in terms of the names there.
+    fn store_at(&self, machine: &Machine<'_>, point: PointId) -> Store {
+        match self.points[point].place {
+            Some(place) => self.constants.store(&self.names, machine, place),
+            None => self.names.store.clone(),
+        }
+    }
+
+    /// Invariants of all points with what is known there besides.
+    pub fn with_facts(&self, machine: &mut Machine<'_>, invariants: &[Term]) -> Vec<Term> {
+        let points = self.points.iter().zip(invariants);
+        points.map(|(point, holds)| self.constants.with_facts(machine, point.place, *holds)).collect()
     }
 
     /// The point of a place, if it is one.
@@ -302,7 +321,7 @@ impl Graph {
     fn block_of(&self, machine: &mut Machine<'_>, chain: Chain, conditions: Conditions) -> Block {
         let Chain { from, to, edges, returns } = chain;
         let scope = &self.names.scopes[&self.points[from].procedure];
-        let mut store = self.names.store.clone();
+        let mut store = self.store_at(machine, from);
         let mut guard = Terms::TRUE;
         let mut updates = FxHashMap::default();
         for edge in &edges {
@@ -369,14 +388,14 @@ impl Graph {
         // Entering: the callee's names, its names at entry, and frozen names, each in terms of the
         // caller's.
         machine.name_prefix(prefix.clone());
-        let (assigned, entered, guard) = machine.call(&self.names.store.clone(), frame, call, to_frame);
+        let (assigned, entered, guard) = machine.call(&self.store_at(machine, from), frame, call, to_frame);
         let mut enter: FxHashMap<Term, Term> = FxHashMap::default();
         for named in self.names.scopes[&callee].at_entry() {
             enter.extend([(named.now, entered.get(named.number)), (named.old, entered.get(named.number))]);
         }
         let alive = self.alive(machine, caller, frame);
         let mut frozen = Vec::new();
-        let mut stopped = self.names.store.clone();
+        let mut stopped = self.store_at(machine, from);
         for named in &alive {
             // Globals come first.
             if named.number as usize >= program.globals.len() {

@@ -10,7 +10,8 @@
 //!
 //! # Reading order
 //! 1. [`check`]: the loop.
-//! 2. `folding`: which calls have summaries; `names`, `block`, `graph`: the program.
+//! 2. `folding`: which calls have summaries; `names`, `block`, `graph`: the program; `constants`:
+//!    what need not be tracked.
 //! 3. `relations`: blocks as relations, by the solver; `abstraction`: the abstract program;
 //!    `sharpen`: where it is too coarse; `narrow`: what is left out.
 //! 4. `slices`: what of a counterexample matters; `counterexample`: whether it can be run.
@@ -25,6 +26,7 @@ mod before;
 mod block;
 mod choice;
 mod conditions;
+mod constants;
 mod counterexample;
 mod counters;
 mod engine;
@@ -426,7 +428,8 @@ impl Theory for Refinement<'_> {
     fn prove(&mut self, Searched { program, post, .. }: Searched) -> Result<(), StopReason> {
         let invariants = self.reached(&program, &post);
         let solver = &mut *self.prover.solver();
-        let checked = proof::check(&mut self.machine, &self.graph, &invariants, solver, &self.budget);
+        let known = self.graph.with_facts(&mut self.machine, &invariants);
+        let checked = proof::check(&mut self.machine, &self.graph, &known, solver, &self.budget);
         self.invariants = invariants;
         match checked.refusal() {
             None => Ok(()),

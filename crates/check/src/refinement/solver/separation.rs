@@ -35,11 +35,13 @@ impl Separation {
         budget: &Budget,
     ) -> Checked {
         let mut solver = BitBlaster::new();
-        match inductive(machine, graph, &self.reached, &mut solver, budget) {
+        let reached = graph.with_facts(machine, &self.reached);
+        match inductive(machine, graph, &reached, &mut solver, budget) {
             Checked::Proof => {}
             other => return other,
         }
-        let obligations = self.obligations(&mut machine.terms, graph, is_inside);
+        let known = Self { reached, leading: self.leading.clone() };
+        let obligations = known.obligations(&mut machine.terms, graph, is_inside);
         discharge(&mut machine.terms, obligations, &mut solver, budget)
     }
 
