@@ -362,6 +362,7 @@ mod tests {
                     ty,
                     value_names: None,
                     signed,
+                    float: false,
                     shared: false,
                     initial: None,
                     span,

@@ -207,6 +207,11 @@ impl Writer<'_> {
                 );
                 in_brackets(text, 3)
             }
+            Kind::Float(op, operands) => {
+                let operands: Vec<String> =
+                    operands.iter().map(|part| self.text(*part, 0, is_signed)).collect();
+                format!("{}({})", op.name(), operands.join(", "))
+            }
             Kind::SignExtend(inner) => match self.terms.kind(*inner) {
                 Kind::Extract { value, low } if is_width_of_c(self.terms.width(*inner)) => {
                     self.part(*value, *low, self.terms.width(*inner), around, true)

@@ -1,0 +1,57 @@
+//! Which floating-point types are followed, and the functions on them that are computed.
+//!
+//! `float` and `double` of x86-64 are the formats of IEEE 754, and every operation is rounded to its
+//! type. On i386 they may be kept with more precision than they have, and `long double`,
+//! `_Float128` and the integers of 128 bits, which are treated like them, have no exact model:
+//! values of such types are *opaque*, anything each time they are read.
+
+use wherefore_program::{Format, Rounding};
+
+use super::ctype::{CType, DataModel, Types};
+
+/// A function or question that the compiler knows. The arguments have one floating-point type, but
+/// for those of [`FloatFunction::Classify`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FloatFunction {
+    Abs,
+    Sqrt,
+    Round(Rounding),
+    CopySign,
+    Min,
+    Max,
+    IsNan,
+    IsInfinite,
+    /// 1, -1 or 0.
+    InfiniteSign,
+    IsFinite,
+    IsNormal,
+    SignBit,
+    /// Five integers for a NaN, infinity, and normal, subnormal numbers and zero, and the number.
+    Classify,
+    IsUnordered,
+    /// Whether one of two is less than the other.
+    LessOrGreater,
+    /// Whether the first is greater, in this order of evaluation.
+    Greater,
+    GreaterEqual,
+}
+
+impl Types {
+    /// The format of a floating-point type whose values are followed.
+    pub(crate) fn format(&self, ty: &CType) -> Option<Format> {
+        match ty {
+            CType::Float(_) if self.rounding_changes || self.model == DataModel::Ilp32 => None,
+            CType::Float(4) => Some(Format::Single),
+            CType::Float(8) => Some(Format::Double),
+            _ => None,
+        }
+    }
+
+    /// Whether values of a type are anything each time they are read.
+    pub(crate) fn is_opaque(&self, ty: &CType) -> bool {
+        ty.is_float() && self.format(ty).is_none()
+    }
+}
+
+/// Functions of the C library that change how results are rounded.
+pub(crate) const ROUNDING: [&str; 3] = ["fesetround", "fesetenv", "feupdateenv"];
