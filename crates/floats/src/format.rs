@@ -61,9 +61,14 @@ impl Format {
         ((1 << self.exponent_bits()) - 1) << self.fraction_bits()
     }
 
-    /// The NaN that operations give: quiet, negative, as the instructions of x86 make it.
+    /// The bit that makes a NaN quiet.
+    pub fn quiet(self) -> u64 {
+        1 << (self.fraction_bits() - 1)
+    }
+
+    /// The NaN of operations on numbers: quiet, negative, as the instructions of x86 make it.
     pub fn nan(self) -> u64 {
-        self.sign() | self.infinity() | 1 << (self.fraction_bits() - 1)
+        self.sign() | self.infinity() | self.quiet()
     }
 
     /// The least number that is normal.

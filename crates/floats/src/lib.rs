@@ -5,8 +5,9 @@
 //! are evaluated by [`FloatOp::apply`], which has the machine compute. Circuits for the same
 //! operations are in `wherefore-smt`, and are tested against this.
 //!
-//! Rounding is to nearest, ties to even. An operation whose result is not a number gives
-//! [`Format::nan`], whatever the operands: signs and payloads of NaNs are not followed.
+//! Rounding is to nearest, ties to even. NaNs are as on x86: an operation with an operand that is
+//! one gives that, made quiet, and else [`Format::nan`]. Of two different NaNs the machine takes the
+//! first operand, and compilers may swap them: here the result has the bits of both.
 
 mod format;
 mod machine;

@@ -32,13 +32,13 @@ macro_rules! computed {
                 Operation::FitsUnsigned(width) => return u64::from(to_unsigned(a.into(), width).is_some()),
                 Operation::Convert => {
                     return match a.is_nan() {
-                        true => <$float as HasFormat>::FORMAT.other().nan(),
+                        true => converted_nan(<$float as HasFormat>::FORMAT, bits(0)),
                         false => u64::from((a as $other).to_bits()),
                     };
                 }
             };
             match result.is_nan() {
-                true => <$float as HasFormat>::FORMAT.nan(),
+                true => nan_of(<$float as HasFormat>::FORMAT, operands),
                 false => u64::from(result.to_bits()),
             }
         }
@@ -77,6 +77,27 @@ impl FloatOp {
             Format::Double => double(self.operation, operands),
         }
     }
+}
+
+/// The NaN that an operation on these gives: the operand that is one, made quiet.
+fn nan_of(format: Format, operands: &[u64]) -> u64 {
+    let nans = operands.iter().filter(|operand| format.is_nan(**operand));
+    match nans.fold(0, |all, nan| all | nan) {
+        0 => format.nan(),
+        nan => nan | format.quiet(),
+    }
+}
+
+/// A NaN in the other format: the sign and the first bits of its payload stay.
+fn converted_nan(from: Format, nan: u64) -> u64 {
+    let (to, fraction) = (from.other(), nan & (from.least_normal() - 1));
+    let (shorter, longer) = (Format::Single.fraction_bits(), Format::Double.fraction_bits());
+    let payload = match to {
+        Format::Double => fraction << (longer - shorter),
+        Format::Single => fraction >> (longer - shorter),
+    };
+    let sign = if nan & from.sign() != 0 { to.sign() } else { 0 };
+    sign | to.infinity() | to.quiet() | payload
 }
 
 /// The integer with only the highest bit set.
@@ -123,18 +144,21 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_nan() {
-        let quiet = 0x7fc0_1234;
-        for (operation, operands) in [
-            (Operation::Add, vec![quiet, 0]),
-            (Operation::Sqrt, vec![0xbf80_0000]),
-            (Operation::Div, vec![0, 0]),
+    fn a_nan_stays_what_it_was() {
+        let nan = 0x7fa0_1234;
+        for (operation, operands, expected) in [
+            (Operation::Add, vec![nan, 0], 0x7fe0_1234),
+            (Operation::Sub, vec![0, nan], 0x7fe0_1234),
+            (Operation::Round(Rounding::Down), vec![nan], 0x7fe0_1234),
+            (Operation::Sqrt, vec![0xbf80_0000], 0xffc0_0000),
+            (Operation::Div, vec![0, 0], 0xffc0_0000),
         ] {
             let result = FloatOp::new(operation, Format::Single).apply(&operands);
-            assert_eq!(result, 0xffc0_0000, "{operation:?}");
+            assert_eq!(result, expected, "{operation:?}");
         }
-        let wide = FloatOp::new(Operation::Convert, Format::Single).apply(&[quiet]);
-        assert_eq!(wide, Format::Double.nan());
+        let wide = FloatOp::new(Operation::Convert, Format::Single).apply(&[nan]);
+        assert_eq!(wide, 0x7ffc_0246_8000_0000);
+        assert_eq!(FloatOp::new(Operation::Convert, Format::Double).apply(&[wide]), 0x7fe0_1234);
     }
 
     #[test]

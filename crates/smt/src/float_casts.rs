@@ -96,8 +96,9 @@ pub(crate) trait FloatCasts: FloatParts {
         let magnitude = self.choose(below_one, &small, &magnitude);
         let mut number = self.choose(is_whole, &a[..top], &magnitude);
         number.push(parts.sign);
-        let never = !self.truth();
-        self.unless_special(format, &number, &Special { nan: parts.nan, infinite: never, zero: never })
+        let (never, nan_bits) = (!self.truth(), self.nan_of(format, &[a]));
+        let special = Special { nan: parts.nan, nan_bits, infinite: never, zero: never };
+        self.unless_special(format, &number, &special)
     }
 
     fn float_from_integer(&mut self, format: Format, a: &[Self::Bit], signed: bool) -> Word<Self::Bit> {
@@ -113,7 +114,8 @@ pub(crate) trait FloatCasts: FloatParts {
         let exponent = self.subtract(&largest, &zeros).0;
         let number = self.rounded(format, sign, &exponent, &significand);
         let never = !self.truth();
-        self.unless_special(format, &number, &Special { nan: never, infinite: never, zero: !some })
+        let special = Special { nan: never, nan_bits: number.clone(), infinite: never, zero: !some };
+        self.unless_special(format, &number, &special)
     }
 
     /// The same for a word that may have a single bit.
@@ -181,7 +183,11 @@ pub(crate) trait FloatCasts: FloatParts {
         number.extend_from_slice(&significand[..precision(Format::Single) - 1]);
         number.extend(exponent);
         number.push(parts.sign);
-        let special = Special { nan: parts.nan, infinite: parts.infinite, zero: parts.zero };
+        let mut nan_bits = self.word(0, extra);
+        nan_bits.extend_from_slice(&a[..precision(Format::Single) - 2]);
+        nan_bits.resize(number.len() - 1, self.truth());
+        nan_bits.push(parts.sign);
+        let special = Special { nan: parts.nan, nan_bits, infinite: parts.infinite, zero: parts.zero };
         self.unless_special(Format::Double, &number, &special)
     }
 
@@ -194,7 +200,11 @@ pub(crate) trait FloatCasts: FloatParts {
         let exponent = self.subtract(&exponent, &offset).0;
         // A subnormal double is far below all numbers of the other format.
         let number = self.rounded_from(Format::Single, parts.sign, &exponent, &significand);
-        let special = Special { nan: parts.nan, infinite: parts.infinite, zero: parts.zero };
+        let cut = precision(Format::Double) - precision(Format::Single);
+        let mut nan_bits = a[cut..precision(Format::Double) - 2].to_vec();
+        nan_bits.resize(number.len() - 1, self.truth());
+        nan_bits.push(parts.sign);
+        let special = Special { nan: parts.nan, nan_bits, infinite: parts.infinite, zero: parts.zero };
         self.unless_special(Format::Single, &number, &special)
     }
 }

@@ -20,14 +20,8 @@ pub(crate) trait FloatCircuits: FloatCasts {
         let a = operands.first().map_or(&[][..], |word| &word[..]);
         let b = operands.get(1).map_or(&[][..], |word| &word[..]);
         match op.operation {
-            Operation::Add => self.float_sum(format, a, b),
-            Operation::Sub => {
-                let mut negative = b.to_vec();
-                if let Some(sign) = negative.last_mut() {
-                    *sign = !*sign;
-                }
-                self.float_sum(format, a, &negative)
-            }
+            Operation::Add => self.float_sum(format, a, b, false),
+            Operation::Sub => self.float_sum(format, a, b, true),
             Operation::Mul => self.float_product(format, a, b),
             Operation::Div => self.float_quotient(format, a, b),
             Operation::Sqrt => self.float_root(format, a),
@@ -51,8 +45,21 @@ pub(crate) trait FloatCircuits: FloatCasts {
         }
     }
 
-    fn float_sum(&mut self, format: Format, a: &[Self::Bit], b: &[Self::Bit]) -> Word<Self::Bit> {
+    /// The sum, or the difference.
+    fn float_sum(
+        &mut self,
+        format: Format,
+        a: &[Self::Bit],
+        b: &[Self::Bit],
+        subtracts: bool,
+    ) -> Word<Self::Bit> {
+        let nan_bits = self.nan_of(format, &[a, b]);
         let top = a.len() - 1;
+        let b = &{
+            let mut b = b.to_vec();
+            b[top] = if subtracts { !b[top] } else { b[top] };
+            b
+        }[..];
         let (precision, zero) = (precision(format), !self.truth());
         // The operand of the greater magnitude comes first.
         let swapped = self.less(&a[..top], &b[..top]);
@@ -90,10 +97,11 @@ pub(crate) trait FloatCircuits: FloatCasts {
         let clash = self.all(&[large.infinite, small.infinite, differ]);
         let nan = self.any(&[large.nan, small.nan, clash]);
         let infinite = self.or(large.infinite, small.infinite);
-        self.unless_special(format, &number, &Special { nan, infinite, zero })
+        self.unless_special(format, &number, &Special { nan, nan_bits, infinite, zero })
     }
 
     fn float_product(&mut self, format: Format, a: &[Self::Bit], b: &[Self::Bit]) -> Word<Self::Bit> {
+        let nan_bits = self.nan_of(format, &[a, b]);
         let (a, b) = (self.unpack(format, a), self.unpack(format, b));
         let precision = precision(format);
         let bits = exponent_bits(format) + 2;
@@ -114,10 +122,11 @@ pub(crate) trait FloatCircuits: FloatCasts {
         let (infinite, zero) = (self.or(a.infinite, b.infinite), self.or(a.zero, b.zero));
         let clash = self.and(infinite, zero);
         let nan = self.any(&[a.nan, b.nan, clash]);
-        self.unless_special(format, &number, &Special { nan, infinite, zero })
+        self.unless_special(format, &number, &Special { nan, nan_bits, infinite, zero })
     }
 
     fn float_quotient(&mut self, format: Format, a: &[Self::Bit], b: &[Self::Bit]) -> Word<Self::Bit> {
+        let nan_bits = self.nan_of(format, &[a, b]);
         let (a, b) = (self.unpack(format, a), self.unpack(format, b));
         let precision = precision(format);
         let bits = exponent_bits(format) + 2;
@@ -160,10 +169,11 @@ pub(crate) trait FloatCircuits: FloatCasts {
         let (zeros, infinities) = (self.and(a.zero, b.zero), self.and(a.infinite, b.infinite));
         let nan = self.any(&[a.nan, b.nan, zeros, infinities]);
         let (infinite, zero) = (self.or(a.infinite, b.zero), self.or(a.zero, b.infinite));
-        self.unless_special(format, &number, &Special { nan, infinite, zero })
+        self.unless_special(format, &number, &Special { nan, nan_bits, infinite, zero })
     }
 
     fn float_root(&mut self, format: Format, a: &[Self::Bit]) -> Word<Self::Bit> {
+        let nan_bits = self.nan_of(format, &[a]);
         let a = self.unpack(format, a);
         let (precision, none) = (precision(format), !self.truth());
         let bits = exponent_bits(format) + 2;
@@ -205,6 +215,7 @@ pub(crate) trait FloatCircuits: FloatCasts {
         }
         let negative = self.and(a.sign, !a.zero);
         let nan = self.or(a.nan, negative);
-        self.unless_special(format, &number, &Special { nan, infinite: a.infinite, zero: a.zero })
+        let special = Special { nan, nan_bits, infinite: a.infinite, zero: a.zero };
+        self.unless_special(format, &number, &special)
     }
 }

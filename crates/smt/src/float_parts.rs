@@ -23,6 +23,8 @@ pub(crate) struct Parts<B> {
 /// What a result is if it is not the rounded one, the first that holds.
 pub(crate) struct Special<B> {
     pub(crate) nan: B,
+    /// The bits of that NaN.
+    pub(crate) nan_bits: Word<B>,
     pub(crate) infinite: B,
     pub(crate) zero: B,
 }
@@ -221,9 +223,24 @@ pub(crate) trait FloatParts: Circuits {
         zero.push(sign);
         let mut infinity = self.word(format.infinity(), width - 1);
         infinity.push(sign);
-        let nan = self.word(format.nan(), width);
         let number = self.choose(special.zero, &zero, number);
         let number = self.choose(special.infinite, &infinity, &number);
-        self.choose(special.nan, &nan, &number)
+        self.choose(special.nan, &special.nan_bits, &number)
+    }
+
+    /// The NaN that an operation on these gives: those that are one, made quiet, or a new one.
+    fn nan_of(&mut self, format: Format, operands: &[&[Self::Bit]]) -> Word<Self::Bit> {
+        let nans: Vec<Self::Bit> = operands.iter().map(|number| self.unpack(format, number).nan).collect();
+        let mut bits = Vec::new();
+        for i in 0..format.width() as usize {
+            let set: Vec<Self::Bit> =
+                operands.iter().zip(&nans).map(|(number, nan)| self.and(number[i], *nan)).collect();
+            bits.push(self.any(&set));
+        }
+        let none = !self.any(&nans);
+        let top = bits.len() - 1;
+        bits[top] = self.or(bits[top], none);
+        bits[precision(format) - 2..top].fill(self.truth());
+        bits
     }
 }

@@ -54,6 +54,7 @@ fn special(format: Format) -> Vec<u64> {
     let mut list = vec![0, 1, 2, format.least_normal() - 1, format.least_normal(), format.least_normal() + 1];
     let infinity = format.infinity();
     list.extend([infinity - 1, infinity, infinity + 1, format.nan(), infinity + format.least_normal() / 2]);
+    list.extend([infinity | 0x5a5a5a, infinity | format.quiet() | 0x123, infinity + 1 + format.quiet() / 4]);
     let powers = [-150, -149, -126, -54, -53, -24, -2, -1, 0, 1, 2, 7, 8, 15, 16, 22, 23, 24, 25];
     let limits = [30, 31, 32, 33, 51, 52, 53, 54, 62, 63, 64, 65, 127];
     for power in powers.into_iter().chain(limits) {
@@ -61,7 +62,7 @@ fn special(format: Format) -> Vec<u64> {
         list.extend([bits, bits.wrapping_sub(1), bits + 1]);
     }
     list.extend([1.5, 2.5, 3.0, 0.1, 0.3, 10.0, 100.0, 1e10].map(|number| format.bits_of(number)));
-    list.retain(|bits| *bits < 1 << (format.width() - 1) || format.is_nan(*bits));
+    list.retain(|bits| *bits <= format.nan());
     let negative: Vec<u64> = list.iter().map(|bits| bits ^ format.sign()).collect();
     list.extend(negative);
     list.sort_unstable();

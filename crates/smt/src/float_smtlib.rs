@@ -2,8 +2,8 @@
 //!
 //! Numbers are bit-vectors here and have a sort of their own there. The standard converts from bits
 //! to numbers, not back: a result is a new bit-vector, of which it is asserted that it is the
-//! number, and that a NaN is the one of [`Format::nan`]. Every number has exactly one such vector,
-//! so that this is a definition.
+//! number, and which bits a NaN has. Every number but NaN has exactly one such vector, so that this
+//! is a definition.
 
 use std::fmt::Write;
 
@@ -63,7 +63,37 @@ pub(crate) fn define(op: FloatOp, operands: &[String], name: &str, into: &mut St
     let _ = writeln!(into, "(define-fun {name}f () (_ FloatingPoint {e} {p}) {text})");
     let _ = writeln!(into, "(declare-fun {name} () (_ BitVec {width}))");
     let _ = writeln!(into, "(assert (= {} {name}f))", as_number(result, name));
-    let _ = writeln!(into, "(assert (=> (fp.isNaN {name}f) (= {name} (_ bv{} {width}))))", result.nan());
+    let nan = nan_bits(op, operands);
+    let _ = writeln!(into, "(assert (=> (fp.isNaN {name}f) (= {name} {nan})))");
+}
+
+/// The bits of a result that is a NaN.
+fn nan_bits(op: FloatOp, operands: &[String]) -> String {
+    let (format, width) = (op.format, op.format.width());
+    let new = format!("(_ bv{} {width})", format.nan());
+    match op.operation {
+        Operation::FromSigned(_) | Operation::FromUnsigned(_) => new,
+        Operation::Convert => {
+            let [bits] = operands else { return new };
+            // The sign, the exponent and the quiet bit, and what both formats have of the payload.
+            match format {
+                Format::Single => {
+                    format!("(concat ((_ extract 31 31) {bits}) #xfff ((_ extract 21 0) {bits}) (_ bv0 29))")
+                }
+                Format::Double => {
+                    format!("(concat ((_ extract 63 63) {bits}) (_ bv511 9) ((_ extract 50 29) {bits}))")
+                }
+            }
+        }
+        _ => {
+            let is_nan = |bits: &String| format!("(fp.isNaN {})", as_number(format, bits));
+            let part = |bits: &String| format!("(ite {} {bits} (_ bv0 {width}))", is_nan(bits));
+            let parts: Vec<String> = operands.iter().map(part).collect();
+            let tests: Vec<String> = operands.iter().map(is_nan).collect();
+            let quiet = format!("(_ bv{} {width})", format.quiet());
+            format!("(ite (or false {}) (bvor {quiet} {}) {new})", tests.join(" "), parts.join(" "))
+        }
+    }
 }
 
 /// The bits of the exponent, and of the significand with its leading one.

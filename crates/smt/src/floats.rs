@@ -64,11 +64,12 @@ impl Terms {
                 self.simple_comparison(op, *a, *b)
             }
             (Operation::Convert, [a]) => match self.kind(*a) {
-                // What was widened is the same again, but for NaNs.
+                // What was widened is the same again, with NaNs made quiet.
                 Kind::Float(FloatOp { operation: Operation::Convert, format: Format::Single }, inner) => {
                     let inner = inner[0];
                     let is_nan = self.is_nan(Format::Single, inner);
-                    let nan = self.bits(Format::Single.nan(), Format::Single.width());
+                    let quiet = self.bits(Format::Single.quiet(), Format::Single.width());
+                    let nan = self.bit_or(inner, quiet);
                     Some(self.ite(is_nan, nan, inner))
                 }
                 _ => None,

@@ -408,7 +408,8 @@ mod tests {
     }
 
     fn laid_out(model: DataModel, members: Vec<Member>) -> Record {
-        let mut types = Types { model, records: vec![Record::default()], va_list: None };
+        let mut types =
+            Types { model, records: vec![Record::default()], va_list: None, rounding_changes: false };
         types.complete(0, members, None, None);
         types.records.remove(0)
     }

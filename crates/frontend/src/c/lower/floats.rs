@@ -36,6 +36,19 @@ pub(crate) fn arithmetic(format: Format, op: BinaryOp, a: Expr, b: Expr) -> Expr
     Expr::float(FloatOp::new(operation, format), vec![a, b])
 }
 
+/// The same in the initial value of a static object, which the compiler computes: a new NaN may have
+/// either sign.
+pub(crate) fn initial_arithmetic(format: Format, op: BinaryOp, a: Expr, b: Expr) -> Expr {
+    let is_nan = |value: &Expr| value.as_constant().is_some_and(|bits| format.is_nan(bits));
+    let is_new = !is_nan(&a) && !is_nan(&b);
+    let result = arithmetic(format, op, a, b);
+    if !is_new || !is_nan(&result) {
+        return result;
+    }
+    let other = negative(format, result.clone());
+    Expr::if_then_else(Expr::choice(Scalar::Bool), result, other)
+}
+
 /// A number with the other sign.
 pub(crate) fn negative(format: Format, value: Expr) -> Expr {
     match value.as_constant() {
@@ -148,7 +161,7 @@ impl Lower<'_, '_> {
             return Ok(Expr::choice(scalar));
         };
         if matches!(function, FloatFunction::SignBit | FloatFunction::CopySign) {
-            self.cx.assume("the sign of a NaN that is computed is that of the model", Some(term.span));
+            self.cx.assume("where two NaNs meet in an operation, the sign of the result does not matter", Some(term.span));
         }
         Ok(applied(function, format, values, last))
     }

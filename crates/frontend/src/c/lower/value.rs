@@ -172,6 +172,9 @@ impl Lower<'_, '_> {
                     return Ok(Expr::choice(scalar));
                 }
                 Ok(match self.cx.tree.types.format(&term.ty) {
+                    Some(format) if self.function.is_none() => {
+                        floats::initial_arithmetic(format, *op, left, right)
+                    }
                     Some(format) => floats::arithmetic(format, *op, left, right),
                     None => Expr::binary(*op, left, right),
                 })
