@@ -118,10 +118,17 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
     if case.entry != "main" {
         let values = feeding.arguments.iter().map(|(ty, value)| converted(*ty, &format!("{value}ULL")));
         let values: Vec<String> = values.collect();
+        // Without a prototype, a `float` would be passed as a `double`.
+        let has_float = feeding.arguments.iter().any(|(ty, _)| matches!(ty, FeedType::Float(..=32)));
+        let types: Vec<&str> = match has_float {
+            true => feeding.arguments.iter().map(|(ty, _)| c_type(*ty)).collect(),
+            false => Vec::new(),
+        };
         let _ = writeln!(
             out,
-            "\nextern int {0}();\nPLAIN int main(void) {{ {0}({1}); return 0; }}",
+            "\nextern int {0}({1});\nPLAIN int main(void) {{ {0}({2}); return 0; }}",
             case.entry,
+            types.join(", "),
             values.join(", ")
         );
     }

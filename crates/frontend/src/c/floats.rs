@@ -1,13 +1,13 @@
 //! Which floating-point types are followed, and the functions on them that are computed.
 //!
-//! `float` and `double` of x86-64 are the formats of IEEE 754, and every operation is rounded to its
-//! type. On i386 they may be kept with more precision than they have, and `long double`,
-//! `_Float128` and the integers of 128 bits, which are treated like them, have no exact model:
-//! values of such types are *opaque*, anything each time they are read.
+//! `float` and `double` are the formats of IEEE 754, and every operation is rounded to its type. On
+//! i386 this is an assumption: without `-mfpmath=sse`, compilers keep numbers with more precision
+//! than they have. `long double`, `_Float128` and the integers of 128 bits, which are treated like
+//! them, have no exact model: values of such types are *opaque*, anything each time they are read.
 
 use wherefore_program::{Format, Rounding};
 
-use super::ctype::{CType, DataModel, Types};
+use super::ctype::{CType, Types};
 
 /// A function or question that the compiler knows. The arguments have one floating-point type, but
 /// for those of [`FloatFunction::Classify`].
@@ -40,7 +40,7 @@ impl Types {
     /// The format of a floating-point type whose values are followed.
     pub(crate) fn format(&self, ty: &CType) -> Option<Format> {
         match ty {
-            CType::Float(_) if self.rounding_changes || self.model == DataModel::Ilp32 => None,
+            CType::Float(_) if self.rounding_changes => None,
             CType::Float(4) => Some(Format::Single),
             CType::Float(8) => Some(Format::Double),
             _ => None,

@@ -92,7 +92,7 @@ fn an_external_solver_computes_as_the_machine_does() {
     let external = RefCell::new(External::find("z3").expect("this test needs z3"));
     for format in [Format::Single, Format::Double] {
         for op in operations(format) {
-            let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(cases(9)));
+            let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(cases(3)));
             runner
                 .run(&numbers(), |values| decides(&mut *external.borrow_mut(), op, values))
                 .expect(&op.name());

@@ -3,7 +3,7 @@
 use wherefore_program::{BinaryOp, Expr, FloatOp, FloatOperation as Operation, Format, Scalar, Span};
 
 use super::Lower;
-use crate::c::ctype::CType;
+use crate::c::ctype::{CType, DataModel};
 use crate::c::floats::FloatFunction;
 use crate::c::problem::Checked;
 use crate::c::tree::Term;
@@ -94,8 +94,17 @@ fn is_normal(format: Format, value: Expr) -> Expr {
 }
 
 impl Lower<'_, '_> {
+    /// A number of the type is computed: on i386, how it is rounded is assumed.
+    pub(crate) fn note_rounding(&mut self, ty: &CType, span: Span) {
+        if ty.is_float() && self.cx.tree.types.model == DataModel::Ilp32 {
+            let text = "floating-point numbers are rounded to their type (`-mfpmath=sse` on i386)";
+            self.cx.assume(text, Some(span));
+        }
+    }
+
     /// A number in another type, where one of the two is a floating-point type.
     pub(crate) fn convert_float(&mut self, value: Expr, from: &CType, to: &CType, span: Span) -> Expr {
+        self.note_rounding(to, span);
         let types = &self.cx.tree.types;
         let scalar = types.scalar(to);
         if types.is_opaque(from) || types.is_opaque(to) {
@@ -161,8 +170,12 @@ impl Lower<'_, '_> {
             return Ok(Expr::choice(scalar));
         };
         if matches!(function, FloatFunction::SignBit | FloatFunction::CopySign) {
-            self.cx.assume("where two NaNs meet in an operation, the sign of the result does not matter", Some(term.span));
+            self.cx.assume(
+                "where two NaNs meet in an operation, the sign of the result does not matter",
+                Some(term.span),
+            );
         }
+        self.note_rounding(&term.ty, term.span);
         Ok(applied(function, format, values, last))
     }
 }

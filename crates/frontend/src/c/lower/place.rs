@@ -4,7 +4,7 @@ use wherefore_program::{BinaryOp, Expr, ExprKind, Operation, Scalar, Span, Targe
 
 use super::Lower;
 use super::storage::{Base, Storage};
-use crate::c::ctype::{BitField, CType, DataModel, Length};
+use crate::c::ctype::{BitField, CType, Length};
 use crate::c::points_to::Class;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{ObjectId, Step, Term, TermKind};
@@ -344,9 +344,6 @@ impl Lower<'_, '_> {
             match self.cx.tree.types.rounding_changes {
                 true => {
                     "floating-point numbers have any value, for the rounding may change (over-approximation)"
-                }
-                false if self.cx.tree.types.model == DataModel::Ilp32 => {
-                    "floating-point numbers and integers of 128 bits have any value (over-approximation)"
                 }
                 false => "`long double` and integers of 128 bits have any value (over-approximation)",
             },

@@ -171,6 +171,7 @@ impl Lower<'_, '_> {
                 if self.cx.tree.types.is_opaque(&term.ty) {
                     return Ok(Expr::choice(scalar));
                 }
+                self.note_rounding(&term.ty, span);
                 Ok(match self.cx.tree.types.format(&term.ty) {
                     Some(format) if self.function.is_none() => {
                         floats::initial_arithmetic(format, *op, left, right)
