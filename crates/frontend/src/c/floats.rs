@@ -55,3 +55,20 @@ impl Types {
 
 /// Functions of the C library that change how results are rounded.
 pub(crate) const ROUNDING: [&str; 3] = ["fesetround", "fesetenv", "feupdateenv"];
+
+/// Between which numbers the result of a function of the C library is that is not computed, if it is
+/// a number.
+pub(crate) fn range(name: &str) -> Option<(f64, f64)> {
+    use std::f64::consts::{FRAC_PI_2, PI};
+    // Room for what is not rounded to the nearest number, of either type.
+    const MORE: f64 = 1.0 + 1e-6;
+    Some(match name.strip_suffix('f').unwrap_or(name) {
+        "sin" | "cos" | "tanh" => (-1.0, 1.0),
+        "exp" | "exp2" | "hypot" => (0.0, f64::INFINITY),
+        "cosh" => (1.0, f64::INFINITY),
+        "asin" | "atan" => (-FRAC_PI_2 * MORE, FRAC_PI_2 * MORE),
+        "acos" => (0.0, PI * MORE),
+        "atan2" => (-PI * MORE, PI * MORE),
+        _ => return None,
+    })
+}

@@ -2,12 +2,13 @@
 
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Call, Expr, FloatOp, FloatOperation, Format, LocationKind, Operation,
-    Scalar, Span, Target, Type, c_library,
+    Scalar, Span, Target, Type, When, c_library,
 };
 
 use super::value::resize;
 use super::{Context, Lower};
 use crate::c::ctype::{CType, Rest};
+use crate::c::floats;
 use crate::c::models;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{FunctionId, Term, TermKind};
@@ -260,7 +261,11 @@ impl Lower<'_, '_> {
                     (variable.into(), Some(Expr::variable(variable, scalar)))
                 }
             };
+            let result = Expr::read(target.variable, target.indices.clone(), When::Now, scalar);
             let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
+            if let (Some(format), Some(range)) = (self.cx.tree.types.format(&piece), floats::range(name)) {
+                self.require(super::floats::is_between(format, result, range), span);
+            }
             if c_library::is_deterministic(name) {
                 self.approximated.push(edge);
             }

@@ -25,6 +25,14 @@ pub(crate) fn compare(format: Format, op: BinaryOp, a: Expr, b: Expr) -> Expr {
     if op == BinaryOp::Ne { holds.not() } else { holds }
 }
 
+/// Whether a number is in a range, or none.
+pub(crate) fn is_between(format: Format, value: Expr, (low, high): (f64, f64)) -> Expr {
+    let [low, high] = [low, high].map(|bound| Expr::constant(format.bits_of(bound), value.ty));
+    let at_least = compare(format, BinaryOp::ULe, low, value.clone());
+    let at_most = compare(format, BinaryOp::ULe, value.clone(), high);
+    Expr::any(vec![is_nan(format, value), Expr::all(vec![at_least, at_most])])
+}
+
 /// A sum, difference, product or quotient.
 pub(crate) fn arithmetic(format: Format, op: BinaryOp, a: Expr, b: Expr) -> Expr {
     let operation = match op {
