@@ -10,6 +10,9 @@ use crate::gates::Gates;
 /// The bits of a bit-vector, the lowest first.
 pub(crate) type Word<B = Lit> = Vec<B>;
 
+/// How a word is shifted by a constant, with what comes in.
+pub(crate) type Step<B> = fn(&[B], usize, B) -> Word<B>;
+
 /// Arithmetic on bit-vectors, of whatever bits.
 pub(crate) trait Circuits: GateSet {
     /// A constant.
@@ -159,7 +162,7 @@ pub(crate) trait Circuits: GateSet {
         a: &[Self::Bit],
         amount: &[Self::Bit],
         fill: Self::Bit,
-        step: fn(&[Self::Bit], usize, Self::Bit) -> Word<Self::Bit>,
+        step: Step<Self::Bit>,
     ) -> Word<Self::Bit> {
         let width = a.len();
         let stages = (usize::BITS - (width - 1).leading_zeros()) as usize;

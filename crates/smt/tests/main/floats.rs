@@ -95,7 +95,7 @@ fn an_external_solver_computes_as_the_machine_does() {
             let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(cases(3)));
             runner
                 .run(&numbers(), |values| decides(&mut *external.borrow_mut(), op, values))
-                .expect(&op.name());
+                .unwrap_or_else(|error| panic!("{}: {error}", op.name()));
         }
     }
 }
