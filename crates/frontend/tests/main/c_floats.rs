@@ -46,6 +46,16 @@ int main(void) {
   result[13] = !nan; result[14] = nan ? 3 : 4; result[15] = (nan && 1) + 2 * !minus + 4 * (inf == inf);
   return 0;
 }";
+    nans_have_the_signs_of_the_machine: "
+#include <math.h>
+unsigned long long raw(double x) { union d u; u.x = x; return u.b; } unsigned rawf(float x) { union f u; u.x = x; return u.b; }
+int main(void) {
+  double p = dd(0x7ff8000000001234), n = dd(0xfff4000000000001), zero = 0, inf = 1 / zero; float f = ff(0x7f812345), g = -f;
+  result[0] = raw(p + 1); result[1] = raw(1 - p); result[2] = raw(n * 2); result[3] = raw(3 / n); result[4] = raw(inf - inf);
+  result[5] = raw(zero / zero); result[6] = raw(sqrt(-1 - zero)); result[7] = raw(sqrt(p)); result[8] = rawf(p); result[9] = rawf(n);
+  result[10] = raw(f); result[11] = rawf(g + 1); result[12] = rawf(g); result[13] = raw(-p); result[14] = raw(fabs(n)); result[15] = raw(inf * zero);
+  return 0;
+}";
     comparisons_keep_the_order_of_effects: "
 double zero; int calls; double f(double x) { calls = calls * 2 + 1; return x; } double g(double x) { calls *= 3; return x; }
 int main(void) {
