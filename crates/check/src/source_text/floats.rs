@@ -83,3 +83,59 @@ impl Writer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wherefore_program::{FileId, Scalar, Span, Type, Variable};
+    use wherefore_smt::{Sort, Terms};
+
+    use super::super::Vocabulary;
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_numbers() {
+        let mut t = Terms::new();
+        let mut words = Vocabulary::default();
+        let [x, d, n] = [("x", true, 32), ("d", true, 64), ("n", false, 32)].map(|(name, float, width)| {
+            let term = t.variable(name, Sort::Bits(width));
+            let variable = Variable {
+                name: name.to_owned(),
+                ty: Type::Scalar(Scalar::Bits(width)),
+                value_names: None,
+                signed: !float,
+                float,
+                shared: false,
+                initial: None,
+                span: Span::new(FileId(0), 0, 0),
+            };
+            words.add(term, name.to_owned(), &variable);
+            term
+        });
+        let single = |operation| FloatOp::new(operation, Format::Single);
+        let double = |operation| FloatOp::new(operation, Format::Double);
+        let (tenth, zero) = (t.bits(Format::Single.bits_of(0.1), 32), t.bits(0, 32));
+        let sum = t.float(single(FloatOperation::Add), &[x, tenth]);
+        let less = t.float(single(FloatOperation::Less), &[sum, x]);
+        let not_less = t.not(less);
+        let itself = t.float(single(FloatOperation::Equal), &[x, x]);
+        let whole = t.float(double(FloatOperation::FromSigned(32)), &[n]);
+        let wide = t.float(single(FloatOperation::Convert), &[x]);
+        let product = t.float(double(FloatOperation::Mul), &[wide, d]);
+        let equal = t.float(double(FloatOperation::Equal), &[product, whole]);
+        let differs = t.not(equal);
+        let same_bits = t.eq(x, tenth);
+        for (formula, expected) in [
+            (less, Some("x + 0.1f < x")),
+            (not_less, Some("!(x + 0.1f < x)")),
+            (itself, Some("!isnan(x)")),
+            (differs, Some("(double)n != d * (double)x")),
+            (same_bits, Some("x == 0.1f")),
+            // Zeros are equal with other bits; bits of a number are no number.
+            (t.eq(x, zero), None),
+            (t.ult(x, n), None),
+        ] {
+            let written = words.write(&t, formula);
+            assert_eq!(written.as_deref(), expected);
+        }
+    }
+}

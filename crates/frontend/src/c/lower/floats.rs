@@ -33,7 +33,8 @@ pub(crate) fn is_between(format: Format, value: Expr, (low, high): (f64, f64)) -
     Expr::any(vec![is_nan(format, value), Expr::all(vec![at_least, at_most])])
 }
 
-/// A sum, difference, product or quotient.
+/// A sum, difference, product or quotient. What the compiler computes itself may be a NaN of either
+/// sign, while instructions make a negative one.
 pub(crate) fn arithmetic(format: Format, op: BinaryOp, a: Expr, b: Expr) -> Expr {
     let operation = match op {
         BinaryOp::Add => Operation::Add,
@@ -41,15 +42,9 @@ pub(crate) fn arithmetic(format: Format, op: BinaryOp, a: Expr, b: Expr) -> Expr
         BinaryOp::Mul => Operation::Mul,
         _ => Operation::Div,
     };
-    Expr::float(FloatOp::new(operation, format), vec![a, b])
-}
-
-/// The same in the initial value of a static object, which the compiler computes: a new NaN may have
-/// either sign.
-pub(crate) fn initial_arithmetic(format: Format, op: BinaryOp, a: Expr, b: Expr) -> Expr {
     let is_nan = |value: &Expr| value.as_constant().is_some_and(|bits| format.is_nan(bits));
     let is_new = !is_nan(&a) && !is_nan(&b);
-    let result = arithmetic(format, op, a, b);
+    let result = Expr::float(FloatOp::new(operation, format), vec![a, b]);
     if !is_new || !is_nan(&result) {
         return result;
     }
@@ -178,10 +173,7 @@ impl Lower<'_, '_> {
             return Ok(Expr::choice(scalar));
         };
         if matches!(function, FloatFunction::SignBit | FloatFunction::CopySign) {
-            self.cx.assume(
-                "where two NaNs meet in an operation, the sign of the result does not matter",
-                Some(term.span),
-            );
+            self.cx.assume("the sign of a NaN does not matter", Some(term.span));
         }
         self.note_rounding(&term.ty, term.span);
         Ok(applied(function, format, values, last))

@@ -173,9 +173,6 @@ impl Lower<'_, '_> {
                 }
                 self.note_rounding(&term.ty, span);
                 Ok(match self.cx.tree.types.format(&term.ty) {
-                    Some(format) if self.function.is_none() => {
-                        floats::initial_arithmetic(format, *op, left, right)
-                    }
                     Some(format) => floats::arithmetic(format, *op, left, right),
                     None => Expr::binary(*op, left, right),
                 })
