@@ -161,7 +161,8 @@ impl Random {
                 3 | 4 => self.pick(&["f0", "f1", "f2", "f3"]).to_owned(),
                 5 => self.pick(&["i0", "u0", "l0", "w0", "c0"]).to_owned(),
                 6 => self.pick(&["0.1", "3.0f", "1e300", "0x1p-1070", "2", "-1", "0.5f"]).to_owned(),
-                _ => "0.0".to_owned(),
+                // Not a constant: gcc 12 takes `0.0 - i` for `-i`, which is wrong if `i` is zero.
+                _ => "z0".to_owned(),
             };
         }
         let a = self.expression(depth - 1);
@@ -200,7 +201,7 @@ fn random_expressions_have_the_values_of_the_compiled_program() {
         let [i, u, l, w, c] = [(); 5].map(|()| random.next() ^ random.next() << 9);
         let _ = writeln!(
             text,
-            "  int i0 = {}; unsigned u0 = {}u; long l0 = (long){l}ul; unsigned long w0 = {w}ul; signed char c0 = {};",
+            "  int i0 = {}; unsigned u0 = {}u; long l0 = (long){l}ul; unsigned long w0 = {w}ul; signed char c0 = {}; double z0 = 0;",
             i as i32 / 2,
             u as u32,
             c as i8
