@@ -6,8 +6,8 @@
 //! operations are in `wherefore-smt`, and are tested against this.
 //!
 //! Rounding is to nearest, ties to even. NaNs are as on x86: an operation with an operand that is
-//! one gives that, made quiet, and else [`Format::nan`]. Of two different NaNs the machine takes the
-//! first operand, and compilers may swap them: here the result has the bits of both.
+//! one gives that, made quiet, and else [`Format::nan`]. Of two different NaNs the machine takes
+//! the first operand, and compilers may swap them: here the result has the bits of both.
 
 mod format;
 mod machine;

@@ -93,8 +93,8 @@ pub(crate) trait FloatParts: Circuits {
         count
     }
 
-    /// The zeros in front of a word whose length is a power of two, and whether it is zero; then the
-    /// count is zero.
+    /// The zeros in front of a word whose length is a power of two, and whether it is zero; then
+    /// the count is zero.
     fn count_zeros(&mut self, word: &[Self::Bit]) -> (Word<Self::Bit>, Self::Bit) {
         if word.len() == 1 {
             return (Vec::new(), !word[0]);
@@ -162,8 +162,9 @@ pub(crate) trait FloatParts: Circuits {
         cut
     }
 
-    /// Rounds to the nearest, ties to even, and packs. The exponent is at least 1; it counts only if
-    /// the leading bit is set. The significand has two more bits, as [`cut`](Self::cut) makes them.
+    /// Rounds to the nearest, ties to even, and packs. The exponent is at least 1; it counts only
+    /// if the leading bit is set. The significand has two more bits, as [`cut`](Self::cut) makes
+    /// them.
     fn rounded(
         &mut self,
         format: Format,

@@ -144,7 +144,8 @@ fn check_all(operation: Operation, random: u32) {
     }
 }
 
-/// Random cases for each operation and format in a soak; `WHEREFORE_FLOAT_CASES` says how many else.
+/// Random cases for each operation and format in a soak; `WHEREFORE_FLOAT_CASES` says how many
+/// else.
 fn count(usual: u32) -> u32 {
     std::env::var("WHEREFORE_FLOAT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -1,15 +1,15 @@
 //! Satisfiability of bit-vectors, truth values and arrays.
 //!
 //! Reading order: [`Terms`] (the arena; `terms.rs`) and its builders, which simplify (`logic.rs`,
-//! `linear.rs`, `compare.rs`, `arithmetic.rs`, `floats.rs`, `slices.rs`, `arrays.rs`); [`Model`]; the trait
-//! [`Solver`]; the embedded solver [`BitBlaster`] from the top down: `bit_blaster.rs`, `blast.rs`,
-//! `circuits.rs`, `gates.rs`, `search.rs`, and `reads.rs` for arrays, `recall.rs` for answers of
-//! before, `float_circuits.rs`, `float_casts.rs`, `float_parts.rs` for floating-point numbers;
-//! solvers of other makers: [`External`].
+//! `linear.rs`, `compare.rs`, `arithmetic.rs`, `floats.rs`, `slices.rs`, `arrays.rs`); [`Model`];
+//! the trait [`Solver`]; the embedded solver [`BitBlaster`] from the top down: `bit_blaster.rs`,
+//! `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, and `reads.rs` for arrays, `recall.rs` for
+//! answers of before, `float_circuits.rs`, `float_casts.rs`, `float_parts.rs` for floating-point
+//! numbers; solvers of other makers: [`External`].
 //!
 //! The semantics are those of SMT-LIB's theories of fixed-size bit-vectors and arrays; division by
-//! zero included. Arrays cannot be compared with each other. Floating-point numbers are bit-vectors,
-//! with the operations of `wherefore-floats` on them.
+//! zero included. Arrays cannot be compared with each other. Floating-point numbers are
+//! bit-vectors, with the operations of `wherefore-floats` on them.
 //!
 //! ```
 //! use wherefore_smt::{Budget, Outcome, Sort, Terms, is_sat};

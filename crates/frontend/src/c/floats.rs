@@ -56,8 +56,8 @@ impl Types {
 /// Functions of the C library that change how results are rounded.
 pub(crate) const ROUNDING: [&str; 3] = ["fesetround", "fesetenv", "feupdateenv"];
 
-/// Between which numbers the result of a function of the C library is that is not computed, if it is
-/// a number.
+/// Between which numbers the result of a function of the C library is that is not computed, if it
+/// is a number.
 pub(crate) fn range(name: &str) -> Option<(f64, f64)> {
     use std::f64::consts::{FRAC_PI_2, PI};
     // Room for what is not rounded to the nearest number, of either type.
