@@ -282,6 +282,15 @@ impl<'m, 'a> Meaning<'m, 'a> {
                 let inner = self.bits(inner);
                 (self.terms.extract(inner, *low, expr.ty.width()), possible)
             }
+            ExprKind::Float(op, operands) => {
+                let (mut values, mut possible) = (Vec::new(), Terms::TRUE);
+                for operand in operands {
+                    let (value, fits) = self.value(at, operand);
+                    values.push(value);
+                    possible = self.terms.and(possible, fits);
+                }
+                (self.terms.float(*op, &values), possible)
+            }
             ExprKind::IfThenElse(condition, then, otherwise) => {
                 let (condition, possible) = self.value(at, condition);
                 let (then, if_so) = self.value(at, then);

@@ -6,9 +6,11 @@
 //! the model. What has no such expression (memory as a whole, parts of odd widths) is not written
 //! at all.
 
+mod floats;
+
 use rustc_hash::FxHashMap;
 use wherefore_program::{Type, Variable};
-use wherefore_smt::{Kind, Op, Sort, Term, Terms};
+use wherefore_smt::{FloatOp, FloatOperation, Format, Kind, Op, Sort, Term, Terms};
 
 /// Formulas with more parts than this, written out, are not.
 const MOST_PARTS: u64 = 400;
@@ -22,7 +24,7 @@ pub(crate) struct Vocabulary {
 #[derive(Clone, Debug)]
 struct Word {
     text: String,
-    is_signed: bool,
+    reading: Reading,
 }
 
 impl Vocabulary {
@@ -36,13 +38,18 @@ impl Vocabulary {
             Type::Memory { .. } => false,
         };
         if is_plain {
-            self.words.insert(term, Word { text, is_signed: variable.signed });
+            let reading = match (variable.float, variable.signed) {
+                (true, _) => Reading::Float,
+                (false, true) => Reading::Signed,
+                (false, false) => Reading::Unsigned,
+            };
+            self.words.insert(term, Word { text, reading });
         }
     }
 
     /// Adds a value with a name of ours: the result of a procedure.
     pub fn add_value(&mut self, term: Term, text: String) {
-        self.words.insert(term, Word { text, is_signed: true });
+        self.words.insert(term, Word { text, reading: Reading::Signed });
     }
 
     /// The formula as an expression of C; none if it has none.
@@ -88,6 +95,8 @@ mod binding {
 enum Reading {
     Signed,
     Unsigned,
+    /// As a floating-point number: no cast reads other bits so, or these in another way.
+    Float,
 }
 
 /// A value as text.
@@ -116,6 +125,9 @@ fn signed(value: u64, width: u32) -> i64 {
 /// wider.
 fn constant(value: u64, width: u32, reading: Reading) -> String {
     match (reading, width) {
+        (Reading::Float, _) => {
+            Format::of_width(width).map_or_else(|| value.to_string(), |format| format.c_text(value))
+        }
         (Reading::Signed, _) => match signed(value, width) {
             least if width >= 32 && least == i64::MIN >> (64 - width) => format!("({} - 1)", least + 1),
             value => value.to_string(),
@@ -137,6 +149,8 @@ fn type_name(width: u32, reading: Reading) -> Option<&'static str> {
         (32, Reading::Unsigned) => "unsigned",
         (64, Reading::Signed) => "long long",
         (64, Reading::Unsigned) => "unsigned long long",
+        (32, Reading::Float) => "float",
+        (64, Reading::Float) => "double",
         _ => return None,
     })
 }
@@ -154,9 +168,15 @@ impl Writer<'_> {
             Kind::And(parts) => list(parts, " && ", binding::AND),
             Kind::Or(parts) => list(parts, " || ", binding::OR),
             Kind::Eq(a, b) => self.equal(*a, *b, "==", around),
+            Kind::ULt(a, b) if self.nan(*a, *b).is_some() => self.nan(*a, *b),
             Kind::ULt(a, b) => self.less((*a, "<", *b), Reading::Unsigned, around),
             Kind::SLt(a, b) => self.less((*a, "<", *b), Reading::Signed, around),
+            Kind::Float(op, operands) => self.float_test(*op, operands, around),
             Kind::Not(inner) => match self.terms.kind(*inner) {
+                Kind::ULt(a, b) if self.nan(*a, *b).is_some() => Some(format!("!{}", self.nan(*a, *b)?)),
+                Kind::Float(FloatOp { operation: FloatOperation::Equal, .. }, operands) => {
+                    self.compared(operands, "!=", binding::EQUAL, around)
+                }
                 Kind::Eq(a, b) => self.equal(*a, *b, "!=", around),
                 Kind::ULt(a, b) => self.less((*b, "<=", *a), Reading::Unsigned, around),
                 Kind::SLt(a, b) => self.less((*b, "<=", *a), Reading::Signed, around),
@@ -181,6 +201,7 @@ impl Writer<'_> {
             texts.push(match self.terms.kind(*part) {
                 Kind::Not(inner) => self.truth(*inner, own + 1)?,
                 Kind::Eq(a, b) => self.equal(*a, *b, "!=", own + 1)?,
+                Kind::ULt(a, b) if self.nan(*a, *b).is_some() => format!("!{}", self.nan(*a, *b)?),
                 Kind::ULt(a, b) => self.less((*b, "<=", *a), Reading::Unsigned, own + 1)?,
                 Kind::SLt(a, b) => self.less((*b, "<=", *a), Reading::Signed, own + 1)?,
                 _ => format!("!{}", self.truth(*part, binding::PREFIX)?),
@@ -198,6 +219,14 @@ impl Writer<'_> {
                 // A constant stands on the right, and is read as the other side is.
                 let (a, b) = if self.terms.constant(a).is_some() { (b, a) } else { (a, b) };
                 let reading = self.reading(a).or_else(|| self.reading(b)).unwrap_or(Reading::Unsigned);
+                // Zeros are equal with other bits, and NaNs are not.
+                let plain = |bits: u64| {
+                    Format::of_width(self.terms.width(b))
+                        .is_some_and(|f| !f.is_nan(bits) && bits & !f.sign() != 0)
+                };
+                if reading == Reading::Float && !self.terms.constant(b).is_some_and(plain) {
+                    return None;
+                }
                 (self.value_as(a, reading, own)?, self.value_as(b, reading, own + 1)?)
             }
         };
@@ -234,6 +263,9 @@ impl Writer<'_> {
         if text.reading == reading {
             return Some(in_brackets(text.text, text.binding, around));
         }
+        if text.reading == Reading::Float || reading == Reading::Float {
+            return None;
+        }
         let name = type_name(width, reading)?;
         let cast = format!("({name}){}", in_brackets(text.text, text.binding, binding::PREFIX));
         Some(in_brackets(cast, binding::PREFIX, around))
@@ -249,21 +281,28 @@ impl Writer<'_> {
             }
             Kind::Variable(_) => {
                 let word = self.words.get(&term)?;
-                Some(Text { text: word.text.clone(), binding: binding::PRIMARY, reading: reading_of(word) })
+                Some(Text { text: word.text.clone(), binding: binding::PRIMARY, reading: word.reading })
             }
             Kind::Select(array, index) => {
                 let word = self.words.get(array)?;
                 let index = self.value_as(*index, self.reading(*index).unwrap_or(Reading::Unsigned), 0)?;
                 let text = format!("{}[{index}]", word.text);
-                Some(Text { text, binding: binding::PRIMARY, reading: reading_of(word) })
+                Some(Text { text, binding: binding::PRIMARY, reading: word.reading })
             }
             Kind::Neg(inner) => self.prefix("-", *inner, width),
             Kind::BitNot(inner) => self.prefix("~", *inner, width),
+            Kind::Binary(Op::BitXor, a, b)
+                if self.is_sign(*b) && self.reading(*a) == Some(Reading::Float) =>
+            {
+                let text = format!("-{}", self.value_as(*a, Reading::Float, binding::PREFIX + 1)?);
+                Some(Text { text, binding: binding::PREFIX, reading: Reading::Float })
+            }
             Kind::Binary(op, a, b) => self.operation(*op, *a, *b, width),
+            Kind::Float(op, operands) => self.float_value(*op, operands),
             Kind::SignExtend(inner) => self.cast(*inner, Reading::Signed, (width, Reading::Signed)),
             Kind::ZeroExtend(inner) => self.cast(*inner, Reading::Unsigned, (width, Reading::Unsigned)),
             Kind::Extract { value, low: 0 } => {
-                let reading = self.reading(*value)?;
+                let reading = self.reading(*value).filter(|reading| *reading != Reading::Float)?;
                 self.cast(*value, reading, (width, Reading::Unsigned))
             }
             Kind::Ite(condition, then, otherwise) => {
@@ -286,7 +325,7 @@ impl Writer<'_> {
     }
 
     fn prefix(&self, sign: &str, inner: Term, width: u32) -> Option<Text> {
-        let reading = self.reading(inner)?;
+        let reading = self.reading(inner).filter(|reading| *reading != Reading::Float)?;
         let text = format!("{sign}{}", self.value_as(inner, reading, binding::PREFIX + 1)?);
         self.at_width(Text { text, binding: binding::PREFIX, reading }, width)
     }
@@ -321,6 +360,9 @@ impl Writer<'_> {
             Op::BitOr => ("|", binding::BIT_OR, own_reading()),
             Op::BitXor => ("^", binding::BIT_XOR, own_reading()),
         };
+        if reading == Reading::Float {
+            return None;
+        }
         let is_shift = own == binding::SHIFT;
         // Mixed signs, or a negative amount, would mean something else in C.
         let right_reading = if is_shift { Reading::Unsigned } else { reading };
@@ -338,10 +380,6 @@ impl Writer<'_> {
         };
         self.at_width(Text { text, binding: own, reading }, width)
     }
-}
-
-fn reading_of(word: &Word) -> Reading {
-    if word.is_signed { Reading::Signed } else { Reading::Unsigned }
 }
 
 #[cfg(test)]
@@ -362,6 +400,7 @@ mod tests {
                     ty,
                     value_names: None,
                     signed,
+                    float: false,
                     shared: false,
                     initial: None,
                     span,

@@ -90,6 +90,7 @@ impl Instrumented {
             ty: Type::Scalar(Scalar::Bool),
             value_names: None,
             signed: false,
+            float: false,
             shared: true,
             initial: Some(0),
             span: program.procedure(program.entry).span,

@@ -327,6 +327,12 @@ pub enum CheckError {
         /// Where it is first used.
         at: Span,
     },
+    /// The program computes with floating-point numbers.
+    #[error("exact checking does not take programs with floating-point numbers")]
+    Floats {
+        /// The first place that does.
+        at: Span,
+    },
     /// The program has more bits of data than decision diagrams can take.
     #[error("the program has {bits} bits of data, more than the {most} that exact checking takes")]
     TooManyBits {

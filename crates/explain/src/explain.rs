@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use wherefore_check::exact::{CheckOptions, Checker, Detail};
 use wherefore_check::{Answer, Budget, FailingRun, Question, Session, Tracked, Why, doubts, project_from};
 use wherefore_program::{
-    CallGraph, ErrorKind, ErrorSite, LocationId, LocationKind, Node, Operation, PathSlicer, ProcedureId,
-    Program, Stops, Task,
+    CallGraph, ErrorKind, ErrorSite, Format, LocationId, LocationKind, Node, Operation, PathSlicer,
+    ProcedureId, Program, Stops, Task,
 };
 
 use crate::always::always_fails;
@@ -330,7 +330,10 @@ impl Subject<'_> {
             inputs.push(InputValue {
                 name: input_name(self.program(), &failure.path, at, target.variable),
                 function: input.function.clone(),
-                value: self.program().show_value(variable, value),
+                value: match Format::of_width(input.ty.width()).filter(|_| input.float) {
+                    Some(format) => format.show(value),
+                    None => self.program().show_value(variable, value),
+                },
                 extent: extent(self.program(), edge.span),
             });
         }

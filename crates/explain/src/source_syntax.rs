@@ -1,7 +1,9 @@
 //! Terms in the syntax of C, with the names of the source.
 
+mod floats;
+
 use rustc_hash::FxHashMap;
-use wherefore_smt::{Kind, Op, Sort, Term, Terms};
+use wherefore_smt::{FloatOp, FloatOperation, Kind, Op, Sort, Term, Terms};
 
 /// Terms with more parts than this are not written out.
 const MOST_PARTS: usize = 60;
@@ -56,6 +58,10 @@ impl Writer<'_> {
                 Some((format!("{left} {sign} {right}"), false))
             }
             Kind::SLt(a, b) => Some(self.less(a, b, holds, order, true)),
+            Kind::ULt(a, b) if self.nan(a, b).is_some() => {
+                let text = self.nan(a, b)?;
+                Some((if holds { text } else { format!("!{text}") }, false))
+            }
             Kind::ULt(a, b) => Some(self.less(a, b, holds, order, false)),
             _ => Some((self.text(term, 0, true), false)),
         }
@@ -174,6 +180,9 @@ impl Writer<'_> {
                         self.constraint(term, Order::Alphabetical).map_or_else(|| "…".to_owned(), |c| c.0);
                     in_brackets(text, 5)
                 }
+                Kind::Float(FloatOp { operation: FloatOperation::Equal, .. }, operands) => {
+                    self.float_comparison("!=", operands, around)
+                }
                 _ => prefix("!", *inner),
             },
             Kind::Eq(..) | Kind::SLt(..) | Kind::ULt(..) => {
@@ -182,6 +191,7 @@ impl Writer<'_> {
                         format!("{} == {}", self.text(a, 5, is_signed), self.text(b, 6, is_signed))
                     }
                     Kind::SLt(a, b) => format!("{} < {}", self.text(a, 5, true), self.text(b, 6, true)),
+                    Kind::ULt(a, b) if self.nan(a, b).is_some() => return self.nan(a, b).unwrap_or_default(),
                     Kind::ULt(a, b) => format!("{} < {}", self.text(a, 5, false), self.text(b, 6, false)),
                     _ => String::new(),
                 };
@@ -207,6 +217,7 @@ impl Writer<'_> {
                 );
                 in_brackets(text, 3)
             }
+            Kind::Float(op, operands) => self.float(*op, operands, around),
             Kind::SignExtend(inner) => match self.terms.kind(*inner) {
                 Kind::Extract { value, low } if is_width_of_c(self.terms.width(*inner)) => {
                     self.part(*value, *low, self.terms.width(*inner), around, true)

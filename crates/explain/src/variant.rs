@@ -71,6 +71,7 @@ pub(crate) fn with_inputs_of(program: &Program, trace: &Trace) -> Program {
             ty: Type::Scalar(Scalar::Bits(16)),
             value_names: None,
             signed: false,
+            float: false,
             shared: true,
             initial: Some(0),
             span: program.edge(at).span,

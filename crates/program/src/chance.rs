@@ -239,6 +239,7 @@ mod tests {
             ty: Type::Scalar(BYTE),
             value_names: None,
             signed: false,
+            float: false,
             shared: false,
             initial: None,
             span,

@@ -231,6 +231,13 @@ impl Checker<'_> {
                 ensure(inside, "bits are taken from outside a value")?;
                 same(value)
             }
+            ExprKind::Float(op, operands) => {
+                let result = op.result_width().map_or(Scalar::Bool, Scalar::Bits);
+                ensure(result == ty, "an operation has another type")?;
+                ensure(operands.len() == op.arity(), "an operation has another number of operands")?;
+                let width = Scalar::Bits(op.operand_width());
+                operands.iter().try_for_each(|operand| self.expr(operand, width, latest))
+            }
             ExprKind::IfThenElse(condition, then, otherwise) => {
                 self.expr(condition, Scalar::Bool, latest)?;
                 self.expr(then, ty, latest)?;

@@ -76,6 +76,7 @@ fn at_next(expr: &Expr) -> Expr {
         ExprKind::IfThenElse(condition, then, otherwise) => {
             ExprKind::IfThenElse(boxed(condition), boxed(then), boxed(otherwise))
         }
+        ExprKind::Float(op, operands) => ExprKind::Float(*op, operands.iter().map(at_next).collect()),
         ExprKind::ZeroExtend(value) => ExprKind::ZeroExtend(boxed(value)),
         ExprKind::SignExtend(value) => ExprKind::SignExtend(boxed(value)),
         ExprKind::Extract { value, low } => ExprKind::Extract { value: boxed(value), low: *low },

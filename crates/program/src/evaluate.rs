@@ -154,6 +154,7 @@ impl Scope<'_> {
             ExprKind::Extract { value, low } => {
                 self.value(value, choices)?.checked_shr(*low).unwrap_or(0) & expr.ty.max()
             }
+            ExprKind::Float(op, operands) => op.apply(&self.indices(operands, choices)?),
             ExprKind::IfThenElse(condition, then, otherwise) => {
                 let chosen = if self.holds(condition, choices)? { then } else { otherwise };
                 self.value(chosen, choices)?

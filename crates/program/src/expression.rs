@@ -1,5 +1,7 @@
 //! Typed expressions over the variables of a program.
 
+use wherefore_floats::FloatOp;
+
 use crate::types::Scalar;
 
 /// A variable as a procedure sees it.
@@ -137,6 +139,8 @@ pub enum ExprKind {
         /// The lowest bit taken, counted from 0.
         low: u32,
     },
+    /// An operation on floating-point numbers, which are bit-vectors.
+    Float(FloatOp, Vec<Expr>),
     /// The second if the first holds, else the third; the other one is not looked at.
     IfThenElse(Box<Expr>, Box<Expr>, Box<Expr>),
 }
@@ -247,6 +251,17 @@ impl Expr {
         }
     }
 
+    /// An operation on floating-point numbers. Constants are computed.
+    pub fn float(op: FloatOp, operands: Vec<Expr>) -> Expr {
+        debug_assert_eq!(operands.len(), op.arity(), "operands of {}", op.name());
+        let ty = op.result_width().map_or(Scalar::Bool, Scalar::Bits);
+        let constants: Option<Vec<u64>> = operands.iter().map(Expr::as_constant).collect();
+        match constants {
+            Some(constants) => Expr::constant(op.apply(&constants), ty),
+            None => Expr { kind: ExprKind::Float(op, operands), ty },
+        }
+    }
+
     /// One of two values of one type.
     pub fn if_then_else(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
         debug_assert_eq!(then.ty, otherwise.ty);
@@ -266,7 +281,7 @@ impl Expr {
     pub fn children(&self) -> Vec<&Expr> {
         match &self.kind {
             ExprKind::Constant(_) | ExprKind::Choice { .. } => Vec::new(),
-            ExprKind::Read { indices, .. } => indices.iter().collect(),
+            ExprKind::Read { indices: parts, .. } | ExprKind::Float(_, parts) => parts.iter().collect(),
             ExprKind::Unary(_, value)
             | ExprKind::ZeroExtend(value)
             | ExprKind::SignExtend(value)

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use wherefore_floats::Format;
+
 use crate::expression::{BinaryOp, Expr, ExprKind, Target, UnaryOp, Var, When};
 use crate::program::{
     Argument, Assignment, Edge, LocationKind, Operation, ProcedureId, Program, ThreadStart, Variable,
@@ -109,6 +111,9 @@ impl Program {
         let name = variable.value_names.as_ref().and_then(|names| names.get(value as usize));
         match (name, variable.ty.element()) {
             (Some(name), _) => name.clone(),
+            (None, crate::Scalar::Bits(width)) if variable.float && Format::of_width(width).is_some() => {
+                Format::of_width(width).map_or_else(String::new, |format| format.show(value))
+            }
             (None, crate::Scalar::Bool) => if value == 0 { "F" } else { "T" }.to_owned(),
             (None, crate::Scalar::Bits(width)) if variable.signed => {
                 let unused = 64 - width;
@@ -235,6 +240,9 @@ impl Printer<'_> {
             ExprKind::SignExtend(value) => self.wrapped(out, &format!("sext{}", expr.ty.width()), &[value]),
             ExprKind::Extract { value, low } => {
                 self.wrapped(out, &format!("bits{}to{}", low, low + expr.ty.width() - 1), &[value])
+            }
+            ExprKind::Float(op, operands) => {
+                self.wrapped(out, &op.name(), &operands.iter().collect::<Vec<_>>())
             }
             ExprKind::IfThenElse(condition, then, otherwise) => {
                 self.wrapped(out, "ite", &[condition, then, otherwise])

@@ -72,6 +72,8 @@ pub struct Variable {
     /// Whether people read its values as signed. No operation depends on it: operations are signed
     /// or not themselves.
     pub signed: bool,
+    /// Whether people read its values as floating-point numbers of that many bits.
+    pub float: bool,
     /// Whether all threads see one copy; else each has its own. Only globals are shared.
     pub shared: bool,
     /// The value at the start, the same for every cell of an array; none means any value.
@@ -398,7 +400,7 @@ impl Program {
     pub fn has_small_data(&self) -> bool {
         let fits = |ty: &Type| !ty.is_memory() && ty.element().width() <= WIDEST;
         let locals = self.procedures.iter().flat_map(|procedure| &procedure.variables);
-        self.globals.iter().chain(locals).all(|variable| fits(&variable.ty))
+        self.globals.iter().chain(locals).all(|variable| fits(&variable.ty)) && self.uses_floats().is_none()
     }
 
     /// The first place, in reading order, that starts, ends or synchronises threads.

@@ -61,6 +61,8 @@ pub struct Input {
     pub ty: Scalar,
     /// Whether C reads the value as signed.
     pub signed: bool,
+    /// Whether the value is a floating-point number.
+    pub float: bool,
     /// Whether the value is a pointer.
     pub pointer: bool,
     /// Whether the value is one scalar of a structure that is returned.

@@ -29,7 +29,7 @@ struct Level {
 /// What a check is about.
 #[derive(Default)]
 struct Cone {
-    /// The bits of all terms.
+    /// The bits of all terms; for floating-point operations, those of their circuits.
     bits: u64,
     inputs: Vec<Var>,
     variables: Vec<Term>,
@@ -126,7 +126,7 @@ impl BitBlaster {
                     Kind::Select(..) => cone.reads.push(term),
                     _ => {}
                 }
-                cone.bits += u64::from(terms.width(term));
+                cone.bits += self.blast.weight(terms, term);
                 self.blast.inputs(terms, term, &mut cone.inputs);
                 terms.for_each_child(term, |child| stack.push(child));
             }

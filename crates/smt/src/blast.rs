@@ -4,7 +4,8 @@ use batsat::{Lit, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::budget::{Budget, Reason};
-use crate::circuits::{Word, flip, left, right};
+use crate::circuits::{Circuits, Word, flip, left, right};
+use crate::float_circuits::FloatCircuits;
 use crate::gates::Gates;
 use crate::operation::Op;
 use crate::terms::{Kind, Term, Terms};
@@ -37,6 +38,8 @@ pub(crate) struct Blast {
     divisions: FxHashMap<(Word, Word), Division>,
     /// The inputs that a term brings in besides those of its subterms: of divisions.
     made: FxHashMap<Term, Word>,
+    /// How many variables the circuits of floating-point operations have.
+    weights: FxHashMap<Term, u64>,
 }
 
 impl Blast {
@@ -47,6 +50,7 @@ impl Blast {
             pool: Vec::new(),
             divisions: FxHashMap::default(),
             made: FxHashMap::default(),
+            weights: FxHashMap::default(),
         }
     }
 
@@ -65,6 +69,11 @@ impl Blast {
     /// The literal of a truth value that was blasted.
     pub(crate) fn literal(&self, terms: &Terms, term: Term) -> Lit {
         self.word(terms, term)[0]
+    }
+
+    /// The size of the circuit of a term, apart from its subterms.
+    pub(crate) fn weight(&self, terms: &Terms, term: Term) -> u64 {
+        self.weights.get(&term).copied().unwrap_or_else(|| u64::from(terms.width(term)))
     }
 
     /// The variables whose values decide those of a term, apart from its subterms.
@@ -90,7 +99,11 @@ impl Blast {
         let order = self.order(terms, roots);
         self.places.resize(terms.len().max(self.places.len()), Place::Unknown);
         for (i, term) in order.into_iter().enumerate() {
-            let costly = matches!(terms.kind(term), Kind::Binary(op, ..) if *op != Op::Add);
+            let costly = match terms.kind(term) {
+                Kind::Binary(op, ..) => *op != Op::Add,
+                Kind::Float(..) => true,
+                _ => false,
+            };
             if i % PACE == 0 || costly {
                 budget.look()?;
             }
@@ -174,6 +187,13 @@ impl Blast {
             Kind::Binary(op, a, b) => {
                 let (a, b) = (of(a), of(b));
                 self.operation(term, *op, a, b)
+            }
+            Kind::Float(op, list) => {
+                let operands: Vec<Word> = list.iter().map(of).collect();
+                let before = self.gates.figures().0;
+                let word = self.gates.float(*op, &operands);
+                self.weights.insert(term, self.gates.figures().0 - before);
+                word
             }
             Kind::Extract { value, low } => of(value)[*low as usize..*low as usize + width].to_vec(),
             Kind::Concat(high, low) => {

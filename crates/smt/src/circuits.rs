@@ -1,25 +1,33 @@
-//! Circuits on vectors of literals, the lowest bit first.
+//! Circuits on vectors of bits, the lowest first.
+
+use std::ops::Not;
 
 use batsat::Lit;
 
+use crate::gate_set::GateSet;
 use crate::gates::Gates;
 
-/// The literals of a bit-vector, the lowest bit first.
-pub(crate) type Word = Vec<Lit>;
+/// The bits of a bit-vector, the lowest first.
+pub(crate) type Word<B = Lit> = Vec<B>;
 
-impl Gates {
+/// How a word is shifted by a constant, with what comes in.
+pub(crate) type Step<B> = fn(&[B], usize, B) -> Word<B>;
+
+/// Arithmetic on bit-vectors, of whatever bits.
+pub(crate) trait Circuits: GateSet {
     /// A constant.
-    pub(crate) fn word(&self, value: u64, width: usize) -> Word {
-        (0..width).map(|i| self.constant(value >> i & 1 == 1)).collect()
+    fn word(&self, value: u64, width: usize) -> Word<Self::Bit> {
+        (0..width).map(|i| self.constant(value.checked_shr(i as u32).unwrap_or(0) & 1 == 1)).collect()
     }
 
-    /// The value, if every bit is a constant.
-    fn known_word(&self, word: &[Lit]) -> Option<u64> {
-        word.iter().enumerate().try_fold(0, |sum, (i, bit)| Some(sum | u64::from(self.known(*bit)?) << i))
+    /// The value of up to 128 bits, if every one is a constant.
+    fn known_word(&self, word: &[Self::Bit]) -> Option<u128> {
+        let mut bits = word.iter().enumerate();
+        bits.try_fold(0, |sum, (i, bit)| Some(sum | u128::from(self.known(*bit)?) << i))
     }
 
     /// `a + b + carry`, and the carry out.
-    pub(crate) fn adder(&mut self, a: &[Lit], b: &[Lit], carry: Lit) -> (Word, Lit) {
+    fn adder(&mut self, a: &[Self::Bit], b: &[Self::Bit], carry: Self::Bit) -> (Word<Self::Bit>, Self::Bit) {
         let mut carry = carry;
         let mut sum = Vec::with_capacity(a.len());
         for (x, y) in a.iter().zip(b) {
@@ -30,30 +38,30 @@ impl Gates {
         (sum, carry)
     }
 
-    pub(crate) fn add(&mut self, a: &[Lit], b: &[Lit]) -> Word {
+    fn add(&mut self, a: &[Self::Bit], b: &[Self::Bit]) -> Word<Self::Bit> {
         self.adder(a, b, !self.truth()).0
     }
 
     /// `a - b`, and whether there was no borrow: `a >= b`.
-    pub(crate) fn subtract(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Lit) {
+    fn subtract(&mut self, a: &[Self::Bit], b: &[Self::Bit]) -> (Word<Self::Bit>, Self::Bit) {
         let flipped = flip(b);
         self.adder(a, &flipped, self.truth())
     }
 
-    pub(crate) fn negate(&mut self, a: &[Lit]) -> Word {
+    fn negate(&mut self, a: &[Self::Bit]) -> Word<Self::Bit> {
         let zero = self.word(0, a.len());
         self.subtract(&zero, a).0
     }
 
     /// `-a` if the literal holds, else `a`.
-    pub(crate) fn negate_if(&mut self, condition: Lit, a: &[Lit]) -> Word {
-        let flipped: Word = a.iter().map(|bit| self.xor(*bit, condition)).collect();
+    fn negate_if(&mut self, condition: Self::Bit, a: &[Self::Bit]) -> Word<Self::Bit> {
+        let flipped: Word<Self::Bit> = a.iter().map(|bit| self.xor(*bit, condition)).collect();
         let zero = self.word(0, a.len());
         self.adder(&flipped, &zero, condition).0
     }
 
     /// Unsigned less than, by the borrow of a subtraction.
-    pub(crate) fn less(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+    fn less(&mut self, a: &[Self::Bit], b: &[Self::Bit]) -> Self::Bit {
         let mut borrow = !self.truth();
         for (x, y) in a.iter().zip(b) {
             borrow = self.majority(!*x, *y, borrow);
@@ -62,7 +70,7 @@ impl Gates {
     }
 
     /// Signed less than: the unsigned comparison with both signs flipped.
-    pub(crate) fn less_signed(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+    fn less_signed(&mut self, a: &[Self::Bit], b: &[Self::Bit]) -> Self::Bit {
         let (mut a, mut b) = (a.to_vec(), b.to_vec());
         for word in [&mut a, &mut b] {
             if let Some(sign) = word.last_mut() {
@@ -72,18 +80,18 @@ impl Gates {
         self.less(&a, &b)
     }
 
-    pub(crate) fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
-        let same: Word = a.iter().zip(b).map(|(x, y)| !self.xor(*x, *y)).collect();
+    fn equal(&mut self, a: &[Self::Bit], b: &[Self::Bit]) -> Self::Bit {
+        let same: Word<Self::Bit> = a.iter().zip(b).map(|(x, y)| !self.xor(*x, *y)).collect();
         self.all(&same)
     }
 
     /// `a` if the literal holds, else `b`.
-    pub(crate) fn choose(&mut self, condition: Lit, a: &[Lit], b: &[Lit]) -> Word {
+    fn choose(&mut self, condition: Self::Bit, a: &[Self::Bit], b: &[Self::Bit]) -> Word<Self::Bit> {
         a.iter().zip(b).map(|(x, y)| self.mux(condition, *x, *y)).collect()
     }
 
     /// The product, cut to the width.
-    pub(crate) fn multiply(&mut self, a: &[Lit], b: &[Lit]) -> Word {
+    fn multiply(&mut self, a: &[Self::Bit], b: &[Self::Bit]) -> Word<Self::Bit> {
         if let Some(value) = self.known_word(b) {
             return self.multiply_by(a, value);
         }
@@ -91,15 +99,15 @@ impl Gates {
             return self.multiply_by(b, value);
         }
         // One row of adders for each bit of the second operand: better few.
-        let rows = |word: &[Lit]| word.iter().filter(|bit| self.known(**bit) != Some(false)).count();
+        let rows = |word: &[Self::Bit]| word.iter().filter(|bit| self.known(**bit) != Some(false)).count();
         let (a, b) = if rows(a) < rows(b) { (b, a) } else { (a, b) };
         let width = a.len();
-        let mut sum: Word = a.iter().map(|x| self.and(*x, b[0])).collect();
+        let mut sum: Word<Self::Bit> = a.iter().map(|x| self.and(*x, b[0])).collect();
         for i in 1..width {
             if self.known(b[i]) == Some(false) {
                 continue;
             }
-            let row: Word = a[..width - i].iter().map(|x| self.and(*x, b[i])).collect();
+            let row: Word<Self::Bit> = a[..width - i].iter().map(|x| self.and(*x, b[i])).collect();
             let high = self.add(&sum[i..], &row);
             sum.splice(i.., high);
         }
@@ -108,10 +116,10 @@ impl Gates {
 
     /// The product with a constant, by additions and subtractions of shifts: its digits are 1, 0
     /// and -1, with no two neighbours different from 0 (canonical signed digits).
-    pub(crate) fn multiply_by(&mut self, a: &[Lit], factor: u64) -> Word {
+    fn multiply_by(&mut self, a: &[Self::Bit], factor: u128) -> Word<Self::Bit> {
         let width = a.len();
         let mut sum = self.word(0, width);
-        let mut rest = u128::from(factor);
+        let mut rest = factor;
         for shift in 0..width {
             if rest & 1 == 1 {
                 let negative = rest & 3 == 3;
@@ -128,20 +136,9 @@ impl Gates {
         sum
     }
 
-    /// Unsigned quotient and remainder, with SMT-LIB's results for division by zero.
-    pub(crate) fn divide(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word, Word) {
-        match self.known_word(b) {
-            Some(value) if value != 0 => self.divide_by(a, value),
-            _ => {
-                let (quotient, remainder) = self.divide_restoring(a, b);
-                (quotient, remainder, Vec::new())
-            }
-        }
-    }
-
     /// By long division: try to subtract, keep the difference if it is not negative. A divisor of
     /// zero always "fits": the quotient gets every bit set, the remainder is the dividend.
-    fn divide_restoring(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word) {
+    fn divide_restoring(&mut self, a: &[Self::Bit], b: &[Self::Bit]) -> (Word<Self::Bit>, Word<Self::Bit>) {
         let width = a.len();
         let mut remainder = self.word(0, width);
         let mut quotient = self.word(0, width);
@@ -156,6 +153,42 @@ impl Gates {
             remainder = self.choose(fits, &difference[..width], &shifted[..width]);
         }
         (quotient, remainder)
+    }
+
+    /// A shift by a variable amount. `fill` comes in; `step` is how a word is shifted by a
+    /// constant.
+    fn shift(
+        &mut self,
+        a: &[Self::Bit],
+        amount: &[Self::Bit],
+        fill: Self::Bit,
+        step: Step<Self::Bit>,
+    ) -> Word<Self::Bit> {
+        let width = a.len();
+        let stages = (usize::BITS - (width - 1).leading_zeros()) as usize;
+        let mut word = a.to_vec();
+        for (stage, bit) in amount.iter().enumerate().take(stages) {
+            let shifted = step(&word, 1 << stage, fill);
+            word = self.choose(*bit, &shifted, &word);
+        }
+        let beyond = self.any(amount.get(stages..).unwrap_or(&[]));
+        let all = vec![fill; width];
+        self.choose(beyond, &all, &word)
+    }
+}
+
+impl<G: GateSet> Circuits for G {}
+
+impl Gates {
+    /// Unsigned quotient and remainder, with SMT-LIB's results for division by zero.
+    pub(crate) fn divide(&mut self, a: &[Lit], b: &[Lit]) -> (Word, Word, Word) {
+        match self.known_word(b).and_then(|value| u64::try_from(value).ok()) {
+            Some(value) if value != 0 => self.divide_by(a, value),
+            _ => {
+                let (quotient, remainder) = self.divide_restoring(a, b);
+                (quotient, remainder, Vec::new())
+            }
+        }
     }
 
     /// By a constant: new literals `q`, `r` with `q * c + r == a`, `r < c`, and `q` so small that
@@ -176,7 +209,7 @@ impl Gates {
         let below = self.less(&remainder, &constant);
         let bound = self.word(largest, width);
         let beyond = self.less(&bound, &quotient);
-        let product = self.multiply_by(&quotient, divisor);
+        let product = self.multiply_by(&quotient, divisor.into());
         let (sum, carry) = self.adder(&product, &remainder, !self.truth());
         let same = self.equal(&sum, a);
         for fact in [below, !beyond, !carry, same] {
@@ -186,36 +219,15 @@ impl Gates {
         let made = made.collect();
         (quotient, remainder, made)
     }
-
-    /// A shift by a variable amount. `fill` comes in; `step` is how a word is shifted by a
-    /// constant.
-    pub(crate) fn shift(
-        &mut self,
-        a: &[Lit],
-        amount: &[Lit],
-        fill: Lit,
-        step: fn(&[Lit], usize, Lit) -> Word,
-    ) -> Word {
-        let width = a.len();
-        let stages = (usize::BITS - (width - 1).leading_zeros()) as usize;
-        let mut word = a.to_vec();
-        for (stage, bit) in amount.iter().enumerate().take(stages) {
-            let shifted = step(&word, 1 << stage, fill);
-            word = self.choose(*bit, &shifted, &word);
-        }
-        let beyond = self.any(amount.get(stages..).unwrap_or(&[]));
-        let all = vec![fill; width];
-        self.choose(beyond, &all, &word)
-    }
 }
 
 /// Every bit flipped.
-pub(crate) fn flip(word: &[Lit]) -> Word {
+pub(crate) fn flip<B: Copy + Not<Output = B>>(word: &[B]) -> Word<B> {
     word.iter().map(|bit| !*bit).collect()
 }
 
 /// Shifts to the left by a constant.
-pub(crate) fn left(word: &[Lit], by: usize, fill: Lit) -> Word {
+pub(crate) fn left<B: Copy>(word: &[B], by: usize, fill: B) -> Word<B> {
     let by = by.min(word.len());
     let mut result = vec![fill; by];
     result.extend_from_slice(&word[..word.len() - by]);
@@ -223,7 +235,7 @@ pub(crate) fn left(word: &[Lit], by: usize, fill: Lit) -> Word {
 }
 
 /// Shifts to the right by a constant.
-pub(crate) fn right(word: &[Lit], by: usize, fill: Lit) -> Word {
+pub(crate) fn right<B: Copy>(word: &[B], by: usize, fill: B) -> Word<B> {
     let by = by.min(word.len());
     let mut result = word[by..].to_vec();
     result.resize(word.len(), fill);

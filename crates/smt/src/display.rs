@@ -35,6 +35,7 @@ impl Terms {
 /// What is still to be printed.
 enum Todo {
     Text(&'static str),
+    Name(String),
     Term(Term, u8),
     Slice(u32, u32),
 }
@@ -70,6 +71,7 @@ impl fmt::Display for Readable<'_> {
         while let Some(todo) = stack.pop() {
             match todo {
                 Todo::Text(text) => f.write_str(text)?,
+                Todo::Name(name) => f.write_str(&name)?,
                 Todo::Slice(high, low) => write!(f, "[{high}:{low}]")?,
                 Todo::Term(term, wanted) => {
                     let own = tightness(self.terms, term);
@@ -134,6 +136,10 @@ impl Readable<'_> {
             Kind::Extract { value, low } => {
                 parts.push(Todo::Term(*value, own));
                 parts.push(Todo::Slice(low + terms.width(term) - 1, *low));
+            }
+            Kind::Float(op, list) => {
+                parts.push(Todo::Name(op.name()));
+                call("(", list, parts);
             }
             Kind::Concat(a, b) => call("concat(", &[*a, *b], parts),
             Kind::ZeroExtend(a) => call("zext(", &[*a], parts),

@@ -1,13 +1,15 @@
 //! Satisfiability of bit-vectors, truth values and arrays.
 //!
 //! Reading order: [`Terms`] (the arena; `terms.rs`) and its builders, which simplify (`logic.rs`,
-//! `linear.rs`, `compare.rs`, `arithmetic.rs`, `slices.rs`, `arrays.rs`); [`Model`]; the trait
-//! [`Solver`]; the embedded solver [`BitBlaster`] from the top down: `bit_blaster.rs`, `blast.rs`,
-//! `circuits.rs`, `gates.rs`, `search.rs`, and `reads.rs` for arrays, `recall.rs` for answers of
-//! before; solvers of other makers: [`External`].
+//! `linear.rs`, `compare.rs`, `arithmetic.rs`, `floats.rs`, `slices.rs`, `arrays.rs`); [`Model`];
+//! the trait [`Solver`]; the embedded solver [`BitBlaster`] from the top down: `bit_blaster.rs`,
+//! `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, and `reads.rs` for arrays, `recall.rs` for
+//! answers of before, `float_circuits.rs`, `float_casts.rs`, `float_parts.rs` for floating-point
+//! numbers; solvers of other makers: [`External`].
 //!
 //! The semantics are those of SMT-LIB's theories of fixed-size bit-vectors and arrays; division by
-//! zero included. Arrays cannot be compared with each other.
+//! zero included. Arrays cannot be compared with each other. Floating-point numbers are
+//! bit-vectors, with the operations of `wherefore-floats` on them.
 //!
 //! ```
 //! use wherefore_smt::{Budget, Outcome, Sort, Terms, is_sat};
@@ -31,6 +33,14 @@ mod circuits;
 mod compare;
 mod display;
 mod external;
+mod float_casts;
+mod float_circuits;
+mod float_parts;
+#[cfg(test)]
+mod float_simulation;
+mod float_smtlib;
+mod floats;
+mod gate_set;
 mod gates;
 mod linear;
 mod logic;
@@ -58,3 +68,4 @@ pub use smtlib::SmtLib;
 pub use solver::{Outcome, Solver};
 pub use sort::{MAX_WIDTH, Sort};
 pub use terms::{Kind, Term, Terms};
+pub use wherefore_floats::{FloatOp, Format, Operation as FloatOperation, Rounding};

@@ -192,6 +192,7 @@ impl Terms {
             Kind::Neg(a) => of(a).wrapping_neg() & mask(width),
             Kind::BitNot(a) => !of(a) & mask(width),
             Kind::Binary(op, a, b) => op.apply(of(a), of(b), width),
+            Kind::Float(op, list) => op.apply(&list.iter().map(of).collect::<Vec<u64>>()),
             Kind::Extract { value, low } => (of(value) >> low) & mask(width),
             Kind::Concat(a, b) => (of(a) << self.width(*b)) | of(b),
             Kind::ZeroExtend(a) => of(a),

@@ -14,7 +14,8 @@ pub struct SmtLib<'a> {
 }
 
 impl Terms {
-    /// The term in SMT-LIB 2. Shared subterms are printed as often as they occur.
+    /// The term in SMT-LIB 2. Shared subterms are printed as often as they occur. Floating-point
+    /// operations have names of our own: the standard has no function from its numbers to bits.
     ///
     /// ```
     /// use wherefore_smt::{Sort, Terms};
@@ -45,19 +46,22 @@ impl Terms {
 
     /// The logic of a problem: that of constant arrays is no standard one.
     pub(crate) fn logic(&self, roots: &[Term]) -> &'static str {
-        let (mut arrays, mut constants) = (false, false);
+        let (mut arrays, mut constants, mut floats) = (false, false, false);
         self.postorder(
             roots,
             |_| true,
             |term| {
                 arrays |= self.sort(term).is_array();
                 constants |= matches!(self.kind(term), Kind::ConstArray(_));
+                floats |= matches!(self.kind(term), Kind::Float(..));
             },
         );
-        match (constants, arrays) {
-            (true, _) => "ALL",
-            (_, true) => "QF_ABV",
-            _ => "QF_BV",
+        match (constants, arrays, floats) {
+            (true, ..) => "ALL",
+            (_, true, false) => "QF_ABV",
+            (_, true, true) => "QF_ABVFP",
+            (_, false, true) => "QF_BVFP",
+            (_, false, false) => "QF_BV",
         }
     }
 
@@ -74,6 +78,11 @@ impl Terms {
             if matches!(self.kind(term), Kind::Variable(_)) {
                 let _ =
                     writeln!(into, "(declare-fun {name} () {sort}) ; {:?}", self.name(term).unwrap_or(""));
+                continue;
+            }
+            if let Kind::Float(op, operands) = self.kind(term) {
+                let operands: Vec<String> = operands.iter().map(|t| symbol(self, *t)).collect();
+                crate::float_smtlib::define(*op, &operands, &name, into);
                 continue;
             }
             let (head, children) = head(self, term);
@@ -122,6 +131,7 @@ fn head(terms: &Terms, term: Term) -> (String, Vec<Term>) {
         Kind::Neg(_) => word("bvneg"),
         Kind::BitNot(_) => word("bvnot"),
         Kind::Binary(op, ..) => word(op.smtlib()),
+        Kind::Float(op, _) => op.name(),
         Kind::Extract { low, .. } => format!("(_ extract {} {low})", low + terms.width(term) - 1),
         Kind::Concat(..) => word("concat"),
         Kind::ZeroExtend(a) => format!("(_ zero_extend {})", terms.width(term) - terms.width(*a)),

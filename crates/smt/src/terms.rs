@@ -3,6 +3,8 @@
 
 use rustc_hash::FxHashMap;
 
+use wherefore_floats::FloatOp;
+
 use crate::operation::Op;
 use crate::sort::{Sort, mask};
 
@@ -46,6 +48,8 @@ pub enum Kind {
     BitNot(Term),
     /// An operation on two bit-vectors.
     Binary(Op, Term, Term),
+    /// An operation on floating-point numbers, which are bit-vectors.
+    Float(FloatOp, Box<[Term]>),
     /// The bits from `low` on, as many as the sort has.
     Extract {
         /// The value.

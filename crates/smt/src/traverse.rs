@@ -31,7 +31,7 @@ impl Terms {
                 f(*b);
                 f(*c);
             }
-            Kind::And(list) | Kind::Or(list) => list.iter().copied().for_each(f),
+            Kind::And(list) | Kind::Or(list) | Kind::Float(_, list) => list.iter().copied().for_each(f),
         }
     }
 
@@ -135,6 +135,10 @@ impl Terms {
             Kind::Neg(a) => self.neg(done[&a]),
             Kind::BitNot(a) => self.bit_not(done[&a]),
             Kind::Binary(op, a, b) => self.binary(op, done[&a], done[&b]),
+            Kind::Float(op, list) => {
+                let list: Vec<Term> = list.iter().map(|t| done[t]).collect();
+                self.float(op, &list)
+            }
             Kind::Extract { value, low } => self.extract(done[&value], low, width),
             Kind::Concat(a, b) => self.concat(done[&a], done[&b]),
             Kind::ZeroExtend(a) => self.zero_extend(done[&a], width),

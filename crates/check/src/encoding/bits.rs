@@ -140,6 +140,7 @@ impl<R: Reads> Translator<'_, R> {
                 bits.resize(width, d.constant(false));
                 Value { bits, valid }
             }
+            ExprKind::Float(..) => unreachable!("programs with floating-point numbers are not encoded"),
             ExprKind::IfThenElse(condition, then, otherwise) => {
                 let (c, a, b) = (self.value(condition), self.value(then), self.value(otherwise));
                 let chosen = d.ite(&c.bits[0], &a.valid, &b.valid);

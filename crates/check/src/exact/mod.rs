@@ -64,6 +64,9 @@ pub(crate) fn takes(program: &Program, layout: &Layout) -> Result<(), CheckError
     if let Some(memory) = program.uses_memory() {
         return Err(CheckError::Memory { variable: memory.name.clone(), at: memory.span });
     }
+    if let Some(at) = program.uses_floats() {
+        return Err(CheckError::Floats { at });
+    }
     match layout.bits() {
         bits if bits > MOST_BITS => Err(CheckError::TooManyBits { bits, most: MOST_BITS }),
         _ => Ok(()),

@@ -49,8 +49,8 @@ impl Mode {
     fn compile(self) -> &'static [&'static str] {
         match self {
             Mode::Wide => &[],
-            Mode::Narrow => &["-m32"],
-            Mode::Alone => &["-m32", "-fno-pie", "-ffreestanding"],
+            Mode::Narrow => &["-m32", "-msse2", "-mfpmath=sse"],
+            Mode::Alone => &["-m32", "-msse2", "-mfpmath=sse", "-fno-pie", "-ffreestanding"],
         }
     }
 
@@ -126,7 +126,7 @@ fn command(case: &Case<'_>, mode: Mode) -> String {
     parts.extend(FLAGS.iter().map(ToString::to_string));
     parts.push(ZERO.to_owned());
     if mode != Mode::Wide {
-        parts.push("-m32".to_owned());
+        parts.extend(Mode::Narrow.compile().iter().map(|part| (*part).to_owned()));
         let names_wide = |file: &PathBuf| {
             fs::read(file).is_ok_and(|text| String::from_utf8_lossy(&text).contains("__int128"))
         };

@@ -23,7 +23,7 @@ use std::time::Duration;
 pub use wherefore_program::Errors;
 use wherefore_program::{
     Argument, EdgeRef, ErrorKind, ErrorSite, Input, Interpreter, LocationKind, Operation, Program, Recipe,
-    Task, Trace, Unset, c_library,
+    Task, Trace, Unset, Variable, c_library,
 };
 
 use crate::verdict::FailingRun;
@@ -69,6 +69,8 @@ pub(crate) enum FeedType {
     Signed(u32),
     /// An unsigned number of so many bits.
     Unsigned(u32),
+    /// A floating-point number of so many bits, by its bits.
+    Float(u32),
     /// A pointer: only NULL can be fed.
     Pointer,
     /// A part of a structure: it cannot be fed.
@@ -129,8 +131,8 @@ pub(crate) struct Feeding<'a> {
     functions: BTreeMap<&'a str, (FeedType, Vec<u64>)>,
     /// The steps of the run whose values are fed.
     fed: BTreeSet<usize>,
-    /// Arguments of the entry: their widths and values.
-    arguments: Vec<(u32, u64)>,
+    /// Arguments of the entry: their types and values.
+    arguments: Vec<(FeedType, u64)>,
     /// Calls of one function in one statement: C does not say which comes first.
     open_order: Option<usize>,
 }
@@ -166,6 +168,7 @@ impl Feed {
         let ty = match (input.pointer, input.signed) {
             _ if input.part => FeedType::Part,
             (true, _) => FeedType::Pointer,
+            _ if input.float => FeedType::Float(width),
             (false, true) => FeedType::Signed(width),
             (false, false) => FeedType::Unsigned(width),
         };
@@ -303,7 +306,11 @@ impl<'a> Feeding<'a> {
         let Some(frame) = step.state.stack.last() else { return };
         let variables = &program.procedure(frame.procedure).variables;
         let values = frame.locals.iter().zip(variables).take(arguments.len());
-        self.arguments = values.map(|(value, variable)| (variable.ty.element().width(), *value)).collect();
+        let ty = |variable: &Variable| match variable.ty.element().width() {
+            width if variable.float => FeedType::Float(width),
+            width => FeedType::Signed(width),
+        };
+        self.arguments = values.map(|(value, variable)| (ty(variable), *value)).collect();
     }
 }
 

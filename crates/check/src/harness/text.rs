@@ -94,13 +94,13 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
             continue;
         }
         let list: Vec<String> = values.iter().map(|value| format!("{value}ULL")).collect();
-        let (ty, count) = (c_type(*ty), values.len());
+        let (feed, ty, count) = (*ty, c_type(*ty), values.len());
         let _ = writeln!(
             out,
             "WEAK PLAIN {ty} {name}() {{\n  static const unsigned long long values[] = {{{}}};\n  \
-             static unsigned next;\n  return ({ty}){cast}(next < {count} ? values[next++] : 0);\n}}",
+             static unsigned next;\n  unsigned long long value = next < {count} ? values[next++] : 0;\n  return {};\n}}",
             list.join(", "),
-            cast = if ty == "void *" { "(__UINTPTR_TYPE__)" } else { "" },
+            converted(feed, "value"),
         );
     }
     for name in &missing.0 {
@@ -116,24 +116,43 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
         }
     }
     if case.entry != "main" {
-        let values = feeding.arguments.iter().map(|(width, value)| {
-            let ty = c_type(FeedType::Signed(*width));
-            format!("({ty}){value}ULL")
-        });
+        let values = feeding.arguments.iter().map(|(ty, value)| converted(*ty, &format!("{value}ULL")));
         let values: Vec<String> = values.collect();
+        // Without a prototype, a `float` would be passed as a `double`.
+        let has_float = feeding.arguments.iter().any(|(ty, _)| matches!(ty, FeedType::Float(..=32)));
+        let types: Vec<&str> = match has_float {
+            true => feeding.arguments.iter().map(|(ty, _)| c_type(*ty)).collect(),
+            false => Vec::new(),
+        };
         let _ = writeln!(
             out,
-            "\nextern int {0}();\nPLAIN int main(void) {{ {0}({1}); return 0; }}",
+            "\nextern int {0}({1});\nPLAIN int main(void) {{ {0}({2}); return 0; }}",
             case.entry,
+            types.join(", "),
             values.join(", ")
         );
     }
     out
 }
 
+/// The bits of a number as a value of its type.
+fn converted(ty: FeedType, bits: &str) -> String {
+    let name = c_type(ty);
+    match ty {
+        FeedType::Float(width) => {
+            let integer = if width <= 32 { "unsigned" } else { "unsigned long long" };
+            format!("((union {{ {integer} bits; {name} number; }}){{ .bits = ({integer}){bits} }}).number")
+        }
+        FeedType::Pointer => format!("({name})(__UINTPTR_TYPE__)({bits})"),
+        _ => format!("({name}){bits}"),
+    }
+}
+
 fn c_type(ty: FeedType) -> &'static str {
     match ty {
         FeedType::Pointer => "void *",
+        FeedType::Float(..=32) => "float",
+        FeedType::Float(_) => "double",
         FeedType::Part => "long long",
         FeedType::Signed(1) | FeedType::Unsigned(1) => "_Bool",
         FeedType::Signed(..=8) => "signed char",

@@ -349,6 +349,10 @@ impl<'a> Machine<'a> {
                 let value = self.as_bits(value);
                 self.terms.extract(value, *low, expr.ty.width())
             }
+            ExprKind::Float(op, operands) => {
+                let operands: Vec<Term> = operands.iter().map(|e| self.value(view, e, valid)).collect();
+                self.terms.float(*op, &operands)
+            }
             ExprKind::IfThenElse(condition, then, otherwise) => {
                 let condition = self.value(view, condition, valid);
                 let (mut if_true, mut if_false) = (Terms::TRUE, Terms::TRUE);

@@ -64,6 +64,7 @@ fn variable(name: &Name) -> Variable {
         ty: Type::BOOL,
         value_names: None,
         signed: false,
+        float: false,
         shared: false,
         initial: None,
         span,

@@ -218,6 +218,9 @@ pub(crate) struct Types {
     pub(crate) records: Vec<Record>,
     /// The structure behind `va_list`, once it is needed.
     pub(crate) va_list: Option<u32>,
+    /// Whether the program may change how results are rounded: then no floating-point number is
+    /// followed.
+    pub(crate) rounding_changes: bool,
 }
 
 impl Types {
@@ -272,7 +275,7 @@ impl Types {
     }
 
     /// The type of the values of a scalar. `_Bool` is one bit; floating-point numbers have their
-    /// bits, all arbitrary.
+    /// bits.
     pub(crate) fn scalar(&self, ty: &CType) -> Scalar {
         match ty {
             CType::Bool => Scalar::Bits(1),
@@ -405,7 +408,8 @@ mod tests {
     }
 
     fn laid_out(model: DataModel, members: Vec<Member>) -> Record {
-        let mut types = Types { model, records: vec![Record::default()], va_list: None };
+        let mut types =
+            Types { model, records: vec![Record::default()], va_list: None, rounding_changes: false };
         types.complete(0, members, None, None);
         types.records.remove(0)
     }

@@ -229,3 +229,47 @@ int __builtin_own_mul(unsigned long long a, long long x, unsigned long long b, l
   }
   return !__builtin_own_fits(low, (long long)high, bits, is_signed);
 }
+
+/* Functions of floating-point numbers. What they compute is known to the compiler. */
+double fabs(double x) { return __builtin_fabs(x); }
+float fabsf(float x) { return __builtin_fabsf(x); }
+double sqrt(double x) { return __builtin_sqrt(x); }
+float sqrtf(float x) { return __builtin_sqrtf(x); }
+double trunc(double x) { return __builtin_trunc(x); }
+float truncf(float x) { return __builtin_truncf(x); }
+double floor(double x) { return __builtin_floor(x); }
+float floorf(float x) { return __builtin_floorf(x); }
+double ceil(double x) { return __builtin_ceil(x); }
+float ceilf(float x) { return __builtin_ceilf(x); }
+double rint(double x) { return __builtin_rint(x); }
+float rintf(float x) { return __builtin_rintf(x); }
+double nearbyint(double x) { return __builtin_nearbyint(x); }
+float nearbyintf(float x) { return __builtin_nearbyintf(x); }
+double round(double x) { return __builtin_round(x); }
+float roundf(float x) { return __builtin_roundf(x); }
+double copysign(double x, double y) { return __builtin_copysign(x, y); }
+float copysignf(float x, float y) { return __builtin_copysignf(x, y); }
+double fmin(double x, double y) { return __builtin_fmin(x, y); }
+float fminf(float x, float y) { return __builtin_fminf(x, y); }
+double fmax(double x, double y) { return __builtin_fmax(x, y); }
+float fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
+int isnan(double x) { return __builtin_isnan(x); }
+int isnanf(float x) { return __builtin_isnan(x); }
+int __isnan(double x) { return __builtin_isnan(x); }
+int __isnanf(float x) { return __builtin_isnan(x); }
+int isinf(double x) { return __builtin_isinf_sign(x); }
+int isinff(float x) { return __builtin_isinf_sign(x); }
+int __isinf(double x) { return __builtin_isinf_sign(x); }
+int __isinff(float x) { return __builtin_isinf_sign(x); }
+int finite(double x) { return __builtin_isfinite(x); }
+int finitef(float x) { return __builtin_isfinite(x); }
+int __finite(double x) { return __builtin_isfinite(x); }
+int __finitef(float x) { return __builtin_isfinite(x); }
+int __signbit(double x) { return __builtin_signbit(x) != 0; }
+int __signbitf(float x) { return __builtin_signbit(x) != 0; }
+int __fpclassify(double x) { return __builtin_fpclassify(0, 1, 4, 3, 2, x); }
+int __fpclassifyf(float x) { return __builtin_fpclassify(0, 1, 4, 3, 2, x); }
+double fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
+float fdimf(float x, float y) { return x <= y ? 0.0f : x - y; }
+long lround(double x) { return (long)__builtin_round(x); }
+long lrint(double x) { return (long)__builtin_rint(x); }

@@ -10,6 +10,7 @@
 //!    `attributes.rs`, `pragmas.rs`: what the parser does not keep. [`Mentions`]: whether a
 //!    property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
+//!    `floats.rs`: which floating-point types are followed.
 //!    `variadic.rs`: variable arguments as a structure in memory.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
@@ -20,6 +21,7 @@ mod cimple;
 mod ctype;
 mod doubts;
 mod files;
+mod floats;
 mod input;
 mod lines;
 mod lower;
@@ -291,6 +293,11 @@ fn translate_texts(
         }
         usage = Usage::new(&tree, entry);
     }
+    let sets_rounding = |id: &tree::FunctionId| {
+        let function = tree.function(*id);
+        function.body.is_none() && floats::ROUNDING.contains(&function.name.as_str())
+    };
+    tree.types.rounding_changes = usage.functions.iter().any(sets_rounding);
     let mut lowered = match lower::lower(&tree, &usage, entry, options) {
         Ok(lowered) => lowered,
         Err(problems) => return Err(refuse(&sources, problems)),

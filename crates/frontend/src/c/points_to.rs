@@ -556,6 +556,12 @@ impl Classes {
                 }
                 last
             }
+            TermKind::FloatCall(_, terms) => {
+                for term in terms {
+                    self.value(tree, term);
+                }
+                self.fresh()
+            }
             TermKind::Call(callee, arguments) => self.call(tree, callee, arguments, term),
             TermKind::Block(statements, value) => {
                 // A return inside leaves the function: its value is handled by the statement

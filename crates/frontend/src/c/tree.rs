@@ -9,6 +9,7 @@ use wherefore_program::{BinaryOp, Span, UnaryOp};
 
 use super::ctype::{CType, Signature, Types};
 use super::problem::Problem;
+use crate::c::floats::FloatFunction;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ObjectId(pub(crate) u32);
@@ -186,6 +187,8 @@ pub(crate) enum TermKind {
     Old,
     Comma(Vec<Term>),
     Call(Box<Term>, Vec<Term>),
+    /// A function on floating-point numbers that the compiler knows.
+    FloatCall(FloatFunction, Vec<Term>),
     /// A statement expression.
     Block(Vec<Statement>, Option<Box<Term>>),
 }
@@ -280,7 +283,7 @@ impl Term {
             | Assign(a, b)
             | Update(a, b, _) => vec![a, b],
             Conditional(a, b, c) => vec![a, b, c],
-            Comma(terms) => terms.iter().collect(),
+            Comma(terms) | FloatCall(_, terms) => terms.iter().collect(),
             Call(callee, arguments) => std::iter::once(&**callee).chain(arguments).collect(),
             Block(_, value) => value.iter().map(|value| &**value).collect(),
         }

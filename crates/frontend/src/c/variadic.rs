@@ -132,7 +132,7 @@ impl Packing<'_> {
                 self.term(b);
             }
             Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| self.term(part)),
-            Comma(terms) => terms.iter_mut().for_each(|part| self.term(part)),
+            Comma(terms) | FloatCall(_, terms) => terms.iter_mut().for_each(|part| self.term(part)),
             Block(statements, value) => {
                 self.statements(statements);
                 if let Some(value) = value {

@@ -103,6 +103,7 @@ impl Types {
                     ty: ty.clone(),
                     value_names,
                     signed: false,
+                    float: false,
                     shared,
                     initial: None,
                     span,

@@ -2,6 +2,7 @@
 //! linked once.
 
 mod c_bench;
+mod c_floats;
 mod c_front;
 mod c_judged;
 mod c_layouts;

@@ -7,7 +7,16 @@ const ADDRESS: Scalar = Scalar::Bits(64);
 
 fn variable(name: &str, ty: Type, initial: Option<u64>) -> Variable {
     let span = Span::new(FileId(0), 0, 1);
-    Variable { name: name.to_owned(), ty, value_names: None, signed: false, shared: true, initial, span }
+    Variable {
+        name: name.to_owned(),
+        ty,
+        value_names: None,
+        signed: false,
+        float: false,
+        shared: true,
+        initial,
+        span,
+    }
 }
 
 /// `x := memory[7]; memory[7], memory[x] := 5, 6; assume memory[0] = 6`, then an error.

@@ -17,6 +17,7 @@ fn bits(name: &str) -> Variable {
         ty,
         value_names: None,
         signed: false,
+        float: false,
         shared: false,
         initial: None,
         span,

@@ -3,4 +3,5 @@
 
 mod common;
 mod external;
+mod floats;
 mod values;

@@ -4,6 +4,7 @@
 mod c;
 mod c_verdicts;
 mod explain;
+mod floats;
 mod pds;
 mod program;
 mod proofs;

@@ -149,6 +149,7 @@ impl Body {
             ty,
             value_names: None,
             signed: false,
+            float: false,
             shared: false,
             initial: None,
             span,

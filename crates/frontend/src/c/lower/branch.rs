@@ -3,6 +3,7 @@
 use wherefore_program::{BinaryOp, Expr, ExprKind, LocationId, LocationKind, Operation, Scalar};
 
 use super::Lower;
+use super::floats;
 use super::value::truth;
 use crate::c::problem::Checked;
 use crate::c::tree::{Term, TermKind};
@@ -15,11 +16,14 @@ impl Lower<'_, '_> {
             TermKind::Not(inner) => Ok(Self::negated(self.condition(inner)?)),
             TermKind::Compare(op, left, right) => {
                 let (a, b) = self.operands(*op, left, right)?;
-                if left.ty.is_float() {
+                if self.cx.tree.types.is_opaque(&left.ty) {
                     self.note_float(term.span);
                     return Ok(Expr::choice(Scalar::Bool));
                 }
-                Ok(compare(*op, a, b))
+                Ok(match self.cx.tree.types.format(&left.ty) {
+                    Some(format) => floats::compare(format, *op, a, b),
+                    None => compare(*op, a, b),
+                })
             }
             TermKind::And(left, right) | TermKind::Or(left, right) if self.is_pure(right) => {
                 let parts = vec![self.condition(left)?, self.condition(right)?];
@@ -37,11 +41,14 @@ impl Lower<'_, '_> {
             }
             _ => {
                 let value = self.value(term)?;
-                if term.ty.is_float() {
+                if self.cx.tree.types.is_opaque(&term.ty) {
                     self.note_float(term.span);
                     return Ok(Expr::choice(Scalar::Bool));
                 }
-                Ok(truth(value))
+                Ok(match self.cx.tree.types.format(&term.ty) {
+                    Some(format) => floats::is_not_zero(format, value),
+                    None => truth(value),
+                })
             }
         }
     }

@@ -1,13 +1,14 @@
 //! Calls.
 
 use wherefore_program::{
-    Argument, Assignment, BinaryOp, Call, Expr, LocationKind, Operation, Scalar, Span, Target, Type,
-    c_library,
+    Argument, Assignment, BinaryOp, Call, Expr, FloatOp, FloatOperation, Format, LocationKind, Operation,
+    Scalar, Span, Target, Type, When, c_library,
 };
 
 use super::value::resize;
 use super::{Context, Lower};
 use crate::c::ctype::{CType, Rest};
+use crate::c::floats;
 use crate::c::models;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{FunctionId, Term, TermKind};
@@ -21,7 +22,7 @@ pub(crate) enum Want {
 }
 
 impl Context<'_> {
-    /// The types of the values that a function returns. Floating-point numbers are not returned.
+    /// The types of the values that a function returns. What is opaque is not returned.
     pub(crate) fn result_types(&self, id: FunctionId) -> Vec<Scalar> {
         let mut out = Vec::new();
         self.value_types(&self.tree.function(id).signature.result, &mut out);
@@ -30,7 +31,8 @@ impl Context<'_> {
 
     fn value_types(&self, ty: &CType, out: &mut Vec<Scalar>) {
         match ty {
-            CType::Void | CType::Float(_) | CType::Function(_) => {}
+            CType::Void | CType::Function(_) => {}
+            ty if self.tree.types.is_opaque(ty) => {}
             CType::Array(element, crate::c::ctype::Length::Known(length)) => {
                 (0..*length).for_each(|_| self.value_types(element, out));
             }
@@ -130,20 +132,15 @@ impl Lower<'_, '_> {
                         return Err(Problem::new(span, "an argument has another type than its parameter"));
                     }
                     for (value, piece) in values.iter().zip(&pieces) {
-                        if piece.is_float() {
+                        if self.cx.tree.types.is_opaque(piece) {
                             continue;
                         }
-                        let scalar = self.cx.tree.types.scalar(piece);
-                        let value = if types[i].is_float() {
-                            Expr::choice(scalar)
-                        } else {
-                            resize(value.clone(), types[i].is_signed(), scalar)
-                        };
-                        arguments.push(Argument::Value(value));
+                        let from = if types[i].is_scalar() { &types[i] } else { piece };
+                        arguments.push(Argument::Value(self.passed(value.clone(), from, piece)));
                     }
                 }
                 None => {
-                    let count = pieces.iter().filter(|piece| !piece.is_float()).count();
+                    let count = pieces.iter().filter(|piece| !self.cx.tree.types.is_opaque(piece)).count();
                     arguments.extend((0..count).map(|_| Argument::Arbitrary));
                 }
             }
@@ -169,22 +166,36 @@ impl Lower<'_, '_> {
         if !matches!(want, Want::Value) {
             return Ok(Vec::new());
         }
-        // Floating-point numbers are not returned: anything stands for them.
-        let signed = function.signature.result.is_signed();
+        // What is opaque is not returned: anything stands for it.
         let mut read = read.into_iter();
         let pieces = self.piece_types(&function.signature.result, span)?;
-        let wanted = self.cx.tree.types.scalar(&term.ty);
         let mut out = Vec::new();
         for piece in pieces {
             let scalar = self.cx.tree.types.scalar(&piece);
-            let value = if piece.is_float() {
+            let value = if self.cx.tree.types.is_opaque(&piece) {
                 Expr::choice(scalar)
             } else {
                 read.next().unwrap_or(Expr::choice(scalar))
             };
-            out.push(if term.ty.is_scalar() { resize(value, signed, wanted) } else { value });
+            out.push(if term.ty.is_scalar() { self.passed(value, &piece, &term.ty) } else { value });
         }
         Ok(out)
+    }
+
+    /// A value that a function takes or gives as one type, as another one: only functions without a
+    /// prototype can make them differ.
+    fn passed(&self, value: Expr, from: &CType, to: &CType) -> Expr {
+        let types = &self.cx.tree.types;
+        let scalar = types.scalar(to);
+        match (from.is_float(), to.is_float()) {
+            (false, false) => resize(value, from.is_signed(), scalar),
+            (true, true) if from == to && !types.is_opaque(from) => value,
+            // `float` is passed as `double`.
+            (true, true) if types.format(from) == Some(Format::Double) && types.format(to).is_some() => {
+                Expr::float(FloatOp::new(FloatOperation::Convert, Format::Double), vec![value])
+            }
+            _ => Expr::choice(scalar),
+        }
     }
 
     /// A function without a body returns anything. What it does with pointers is assumed.
@@ -238,7 +249,7 @@ impl Lower<'_, '_> {
         let mut out = Vec::new();
         for piece in self.piece_types(&term.ty, span)? {
             let scalar = self.cx.tree.types.scalar(&piece);
-            if piece.is_float() {
+            if self.cx.tree.types.is_opaque(&piece) {
                 self.note_float(span);
                 out.push(Expr::choice(scalar));
                 continue;
@@ -250,7 +261,11 @@ impl Lower<'_, '_> {
                     (variable.into(), Some(Expr::variable(variable, scalar)))
                 }
             };
+            let result = Expr::read(target.variable, target.indices.clone(), When::Now, scalar);
             let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
+            if let (Some(format), Some(range)) = (self.cx.tree.types.format(&piece), floats::range(name)) {
+                self.require(super::floats::is_between(format, result, range), span);
+            }
             if c_library::is_deterministic(name) {
                 self.approximated.push(edge);
             }

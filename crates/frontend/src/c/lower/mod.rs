@@ -12,6 +12,7 @@ mod body;
 mod branch;
 mod call;
 mod conventions;
+mod floats;
 mod initial;
 mod memory;
 mod order;
@@ -283,6 +284,7 @@ impl Lower<'_, '_> {
                     function,
                     ty,
                     signed: of.is_signed(),
+                    float: of.is_float(),
                     pointer: of.is_pointer(),
                     part: !whole.is_scalar(),
                 });

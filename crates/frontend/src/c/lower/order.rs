@@ -61,7 +61,11 @@ impl Lower<'_, '_> {
     fn bare_variable(&self, term: &Term) -> Option<ObjectId> {
         let scalar = |term: &Term| self.cx.tree.types.scalar(&term.ty);
         match &term.kind {
-            TermKind::Convert(inner) if inner.ty.is_scalar() && scalar(inner) == scalar(term) => {
+            TermKind::Convert(inner)
+                if inner.ty.is_scalar()
+                    && scalar(inner) == scalar(term)
+                    && inner.ty.is_float() == term.ty.is_float() =>
+            {
                 self.bare_variable(inner)
             }
             _ => bare(term),

@@ -228,7 +228,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// The types of the pieces of a value; none of floating-point numbers.
+    /// The types of the pieces of a value.
     pub(crate) fn piece_types(&mut self, ty: &CType, span: Span) -> Checked<Vec<CType>> {
         // A place that is never read: only its type matters.
         let address = Expr::constant(0, self.cx.pointer());
@@ -239,7 +239,7 @@ impl Lower<'_, '_> {
     /// The value of a scalar place.
     pub(crate) fn read(&mut self, place: &Place, span: Span) -> Checked<Expr> {
         let scalar = self.cx.tree.types.scalar(place.ty());
-        if place.ty().is_float() {
+        if self.cx.tree.types.is_opaque(place.ty()) {
             self.note_float(span);
             return Ok(Expr::choice(scalar));
         }
@@ -249,7 +249,7 @@ impl Lower<'_, '_> {
                     unreachable!("a split place has a split object")
                 };
                 let leaf = &leaves[*start];
-                let variable = leaf.variable.expect("only floating-point numbers have no variable");
+                let variable = leaf.variable.expect("only what is opaque has no variable");
                 match leaf.bits {
                     None => Ok(Expr::read(variable, indices.clone(), When::Now, scalar)),
                     Some(bits) => {
@@ -341,7 +341,12 @@ impl Lower<'_, '_> {
 
     pub(crate) fn note_float(&mut self, span: Span) {
         self.cx.assume(
-            "floating-point numbers and integers of 128 bits have any value (over-approximation)",
+            match self.cx.tree.types.rounding_changes {
+                true => {
+                    "floating-point numbers have any value, for the rounding may change (over-approximation)"
+                }
+                false => "`long double` and integers of 128 bits have any value (over-approximation)",
+            },
             Some(span),
         );
     }

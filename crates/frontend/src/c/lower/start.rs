@@ -71,7 +71,7 @@ impl Lower<'_, '_> {
         let mut arguments = Vec::new();
         for parameter in &tree.function(id).signature.parameters {
             let types = self.piece_types(parameter, span).unwrap_or_default();
-            let count = types.iter().filter(|ty| !ty.is_float()).count();
+            let count = types.iter().filter(|ty| !tree.types.is_opaque(ty)).count();
             arguments.extend((0..count).map(|_| Argument::Arbitrary));
         }
         let results = self.cx.result_types(id).iter().map(|_| None).collect();
@@ -102,11 +102,14 @@ impl Lower<'_, '_> {
                 (self.cx.storages.get(id), initial.items.as_slice())
             {
                 // A constant is the value that the variable starts with.
-                if let (true, TermKind::Constant(value), [leaf]) =
-                    (only.path.is_empty(), &only.value.kind, leaves.as_slice())
-                {
+                let constant = match (&only.value.kind, tree.types.format(&only.value.ty)) {
+                    (TermKind::Constant(value), _) => Some(*value),
+                    (TermKind::Real(Some(value)), Some(format)) => Some(format.bits_of(*value)),
+                    _ => None,
+                };
+                if let (true, Some(value), [leaf]) = (only.path.is_empty(), constant, leaves.as_slice()) {
                     if let Some(Var::Global(variable)) = leaf.variable {
-                        self.cx.globals[variable as usize].initial = Some(*value);
+                        self.cx.globals[variable as usize].initial = Some(value);
                     }
                     return Ok(());
                 }

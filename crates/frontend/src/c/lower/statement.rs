@@ -72,13 +72,14 @@ impl Lower<'_, '_> {
         let mut values = Vec::new();
         for (i, piece) in types.iter().enumerate() {
             let scalar = self.cx.tree.types.scalar(piece);
-            if piece.is_float() {
+            if self.cx.tree.types.is_opaque(piece) {
                 values.push(Expr::choice(scalar));
                 continue;
             }
             let name = if types.len() == 1 { name.clone() } else { format!("{name}.{i}") };
             let variable = self.body.variable(&name, Type::Scalar(scalar), span);
-            self.body.variables.last_mut().expect("it was just made").signed = piece.is_signed();
+            let made = self.body.variables.last_mut().expect("it was just made");
+            (made.signed, made.float) = (piece.is_signed(), piece.is_float());
             values.push(Expr::variable(variable, scalar));
         }
         stores.push((Place::Split { object: id, start: 0, indices: Vec::new(), ty }, values, span));
@@ -323,7 +324,7 @@ impl Lower<'_, '_> {
                 self.effects(value)?;
                 Vec::new()
             }
-            Some(value) if ty.is_float() => {
+            Some(value) if self.cx.tree.types.is_opaque(&ty) => {
                 self.effects(value)?;
                 Vec::new()
             }
@@ -334,13 +335,14 @@ impl Lower<'_, '_> {
                 values
                     .into_iter()
                     .zip(types)
-                    .filter(|(_, ty)| !ty.is_float())
+                    .filter(|(_, ty)| !self.cx.tree.types.is_opaque(ty))
                     .map(|(value, _)| value)
                     .collect()
             }
             None => {
                 let types = self.piece_types(&ty, span)?;
-                let types = types.iter().filter(|ty| !ty.is_float() && **ty != CType::Void);
+                let types =
+                    types.iter().filter(|ty| !self.cx.tree.types.is_opaque(ty) && **ty != CType::Void);
                 types.map(|ty| Expr::choice(self.cx.tree.types.scalar(ty))).collect()
             }
         };

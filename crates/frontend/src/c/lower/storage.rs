@@ -33,7 +33,7 @@ pub(crate) struct Leaf {
     /// The type in C.
     pub(crate) ty: CType,
     pub(crate) bits: Option<BitField>,
-    /// None for floating-point numbers: they have no value that is followed.
+    /// None for what is opaque: it has no value that is followed.
     pub(crate) variable: Option<Var>,
 }
 
@@ -148,7 +148,7 @@ impl Context<'_> {
         self.shapes(ty, name, &[], None, &mut shapes);
         let mut leaves = Vec::new();
         for shape in shapes {
-            if shape.ty.is_float() {
+            if self.tree.types.is_opaque(&shape.ty) {
                 leaves.push(Leaf { ty: shape.ty, bits: None, variable: None });
                 continue;
             }
@@ -166,7 +166,8 @@ impl Context<'_> {
                 true => (self.global(&shape.name, ty, Some(0), span), &mut self.globals),
                 false => (body.variable(&shape.name, ty, span), &mut body.variables),
             };
-            list.last_mut().expect("it was just made").signed = shape.ty.is_signed();
+            let made = list.last_mut().expect("it was just made");
+            (made.signed, made.float) = (shape.ty.is_signed(), shape.ty.is_float());
             leaves.push(Leaf { ty: shape.ty, bits: shape.bits, variable: Some(variable) });
         }
         Storage::Split(leaves)
@@ -185,6 +186,7 @@ impl Context<'_> {
             ty,
             value_names: None,
             signed: false,
+            float: false,
             shared: true,
             initial,
             span,

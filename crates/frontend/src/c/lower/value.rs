@@ -3,6 +3,7 @@
 use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, Span, UnaryOp, Var};
 
 use super::Lower;
+use super::floats;
 use super::place::Place;
 use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
@@ -123,10 +124,13 @@ impl Lower<'_, '_> {
         let span = term.span;
         match &term.kind {
             TermKind::Constant(value) => Ok(Expr::constant(*value, scalar)),
-            TermKind::Real(_) => {
-                self.note_float(span);
-                Ok(Expr::choice(scalar))
-            }
+            TermKind::Real(value) => match (self.cx.tree.types.format(&term.ty), value) {
+                (Some(format), Some(value)) => Ok(Expr::constant(format.bits_of(*value), scalar)),
+                _ => {
+                    self.note_float(span);
+                    Ok(Expr::choice(scalar))
+                }
+            },
             TermKind::Load(place) => {
                 let place = self.place(place)?;
                 self.read(&place, span)
@@ -142,8 +146,11 @@ impl Lower<'_, '_> {
             TermKind::Convert(inner) => self.convert(inner, &term.ty),
             TermKind::Unary(op, inner) => {
                 let value = self.value(inner)?;
-                if term.ty.is_float() {
+                if self.cx.tree.types.is_opaque(&term.ty) {
                     return Ok(Expr::choice(scalar));
+                }
+                if let Some(format) = self.cx.tree.types.format(&term.ty) {
+                    return Ok(floats::negative(format, value));
                 }
                 Ok(match value.as_constant() {
                     Some(constant) => Expr::constant(wherefore_program::unary(*op, constant, scalar), scalar),
@@ -161,10 +168,14 @@ impl Lower<'_, '_> {
             }
             TermKind::Arithmetic(op, left, right) => {
                 let (left, right) = self.operands(*op, left, right)?;
-                if term.ty.is_float() {
+                if self.cx.tree.types.is_opaque(&term.ty) {
                     return Ok(Expr::choice(scalar));
                 }
-                Ok(Expr::binary(*op, left, right))
+                self.note_rounding(&term.ty, span);
+                Ok(match self.cx.tree.types.format(&term.ty) {
+                    Some(format) => floats::arithmetic(format, *op, left, right),
+                    None => Expr::binary(*op, left, right),
+                })
             }
             TermKind::Shift(op, left, right) => self.shift(*op, left, right, span),
             TermKind::Divide(op, left, right) => self.divide(*op, left, right, span),
@@ -186,7 +197,7 @@ impl Lower<'_, '_> {
                 })
             }
             TermKind::Conditional(condition, then, otherwise) => {
-                if self.is_pure(then) && self.is_pure(otherwise) && !term.ty.is_float() {
+                if self.is_pure(then) && self.is_pure(otherwise) && !self.cx.tree.types.is_opaque(&term.ty) {
                     let condition = self.condition(condition)?;
                     let (then, otherwise) = (self.value(then)?, self.value(otherwise)?);
                     return Ok(Expr::if_then_else(condition, then, otherwise));
@@ -226,11 +237,12 @@ impl Lower<'_, '_> {
             TermKind::Call(callee, arguments) => {
                 let mut results = self.call(callee, arguments, term, None)?;
                 match results.pop() {
-                    Some(value) if !term.ty.is_float() => Ok(value),
+                    Some(value) if !self.cx.tree.types.is_opaque(&term.ty) => Ok(value),
                     _ if term.ty == CType::Void => Err(Problem::new(span, "a value is expected, not `void`")),
                     _ => Ok(Expr::choice(scalar)),
                 }
             }
+            TermKind::FloatCall(function, arguments) => self.float_call(*function, arguments, term),
             TermKind::Block(statements, value) => {
                 self.statements(statements)?;
                 match value {
@@ -280,8 +292,7 @@ impl Lower<'_, '_> {
         }
         let value = self.value(inner)?;
         if inner.ty.is_float() || ty.is_float() {
-            self.note_float(inner.span);
-            return Ok(Expr::choice(scalar));
+            return Ok(self.convert_float(value, &inner.ty, ty, inner.span));
         }
         Ok(resize(value, inner.ty.is_signed(), scalar))
     }

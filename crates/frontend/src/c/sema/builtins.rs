@@ -14,6 +14,11 @@ impl Sema<'_> {
     /// not one of them, or if it is a function of the library with `__builtin_` in front. What we
     /// do not know is refused.
     pub(super) fn builtin(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
+        if let Some(plain) = name.strip_prefix("__builtin_") {
+            if let Some(term) = self.float_builtin(plain, call)? {
+                return Ok(Some(term));
+            }
+        }
         let own = self.again == super::Again::Skip;
         let short = name.strip_prefix("__builtin_").filter(|_| !own);
         if short.is_none() && !name.starts_with("__atomic_") && !name.starts_with("__sync_") {
@@ -26,9 +31,6 @@ impl Sema<'_> {
             return Ok(Some(term));
         }
         if let Some(term) = self.overflow(name, call)? {
-            return Ok(Some(term));
-        }
-        if let Some(term) = self.real_builtin(short, call)? {
             return Ok(Some(term));
         }
         let span = self.span(call);
@@ -123,50 +125,6 @@ impl Sema<'_> {
             "exit" | "_exit" | "_Exit" => (CType::Void, vec![int]),
             _ => return None,
         })
-    }
-
-    /// Functions of floating-point numbers: any number, or any answer to a question.
-    fn real_builtin(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
-        const NUMBERS: [&str; 10] =
-            ["inf", "huge_val", "nan", "nans", "fabs", "sqrt", "copysign", "fmin", "fmax", "floor"];
-        const QUESTIONS: [&str; 14] = [
-            "isnan",
-            "isinf",
-            "isinf_sign",
-            "isfinite",
-            "isnormal",
-            "signbit",
-            "fpclassify",
-            "isgreater",
-            "isgreaterequal",
-            "isless",
-            "islessequal",
-            "islessgreater",
-            "isunordered",
-            "iseqsig",
-        ];
-        let span = self.span(call);
-        let stem = name.strip_suffix(['f', 'l']).filter(|stem| NUMBERS.contains(stem));
-        let (ty, real) = match stem {
-            _ if NUMBERS.contains(&name) => (CType::Float(8), true),
-            Some(_) if name.ends_with('f') => (CType::Float(4), true),
-            Some(_) => (CType::Float(self.long_double()), true),
-            None if QUESTIONS.contains(&name) => (CType::INT, false),
-            None => return Ok(None),
-        };
-        let mut terms = Vec::new();
-        for argument in &call.node.arguments {
-            let value = self.value(argument)?;
-            if value.has_effects() {
-                terms.push(value);
-            }
-        }
-        let anything = Term::new(TermKind::Real(None), if real { ty.clone() } else { CType::Float(8) }, span);
-        terms.push(self.convert(anything, &ty)?);
-        Ok(Some(match terms.len() {
-            1 => terms.remove(0),
-            _ => Term::new(TermKind::Comma(terms), ty, span),
-        }))
     }
 
     /// Atomic operations are plain ones: there is one thread.

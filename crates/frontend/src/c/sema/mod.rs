@@ -13,6 +13,7 @@ mod bit_builtins;
 mod builtins;
 mod convert;
 mod declare;
+mod float_builtins;
 mod initial;
 mod literals;
 mod operators;

@@ -9,6 +9,7 @@ use wherefore_program::{BinaryOp, Span, UnaryOp, unary};
 use super::Sema;
 use super::convert::narrowed;
 use crate::c::ctype::CType;
+use crate::c::floats::FloatFunction;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{Term, TermKind, Yields};
 
@@ -251,7 +252,15 @@ impl Sema<'_> {
         // With effects the operands keep their order: `a > b` is the negation of `a <= b`.
         let ordered = left.has_effects() || right.has_effects();
         let negation = |holds: Term| Term::new(TermKind::Not(Box::new(holds)), CType::INT, span);
+        // Not of numbers that may not be comparable.
+        let in_order = |function, left, right| {
+            Term::new(TermKind::FloatCall(function, vec![left, right]), CType::INT, span)
+        };
         Ok(match op {
+            B::Greater if ordered && ty.is_float() => in_order(FloatFunction::Greater, left, right),
+            B::GreaterOrEqual if ordered && ty.is_float() => {
+                in_order(FloatFunction::GreaterEqual, left, right)
+            }
             B::Greater if ordered => negation(self.operation(at_most, left, right, ty, span)),
             B::GreaterOrEqual if ordered => negation(self.operation(less, left, right, ty, span)),
             B::Less => self.operation(less, left, right, ty, span),

@@ -43,27 +43,58 @@ fn whole(value: f64) -> Option<f64> {
 /// `1.8p3` without its prefix.
 fn hexadecimal(text: &str, size: u64) -> Option<f64> {
     let (digits, exponent) = text.split_once(['p', 'P'])?;
-    let mut exponent: i32 = exponent.parse().ok()?;
+    // Beyond these ends every number is infinite or zero, whatever its digits.
+    let exponent: i64 = match exponent.parse::<i64>() {
+        Ok(exponent) => exponent.clamp(-1_000_000, 1_000_000),
+        Err(_) => return None,
+    };
     let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
-    let mut mantissa: u128 = 0;
+    let mut exponent = exponent - 4 * i64::try_from(behind.len()).ok()?;
+    let (mut mantissa, mut rest) = (0_u128, false);
     for digit in before.chars().chain(behind.chars()) {
-        mantissa = mantissa.checked_mul(16)?.checked_add(u128::from(digit.to_digit(16)?))?;
+        let digit = u128::from(digit.to_digit(16)?);
+        if mantissa >> 120 == 0 {
+            mantissa = mantissa << 4 | digit;
+        } else {
+            // More digits than matter, but for whether they are zero.
+            exponent += 4;
+            rest |= digit != 0;
+        }
     }
-    exponent = exponent.checked_sub(4 * i32::try_from(behind.len()).ok()?)?;
-    // Far from the ends of the range, a power of two changes no bit of the mantissa.
-    let room = if size == 4 { 125 } else { 1020 };
-    let top = exponent.checked_add(128 - mantissa.leading_zeros() as i32)?;
-    if mantissa != 0 && (exponent < -room || top > room) {
-        return None;
-    }
-    let scale = 2_f64.powi(exponent);
     match size {
-        _ if mantissa == 0 => Some(0.0),
-        4 => Some(f64::from(mantissa as f32) * scale),
-        8 => Some(mantissa as f64 * scale),
-        _ if mantissa < 1 << 52 => whole(mantissa as f64 * scale),
-        _ => None,
+        4 => Some(rounded(mantissa, rest, exponent, 24, -149)).map(|number| f64::from(number as f32)),
+        8 => Some(rounded(mantissa, rest, exponent, 53, -1074)),
+        _ if rest || mantissa >= 1 << 52 => None,
+        _ => whole(rounded(mantissa, rest, exponent, 53, -1074)),
     }
+}
+
+/// The number of so many bits, of which the last is at least 2 to the `least`, that is nearest to
+/// `mantissa * 2^exponent` and something more; ties go to the even one.
+fn rounded(mantissa: u128, more: bool, exponent: i64, precision: i64, least: i64) -> f64 {
+    if mantissa == 0 {
+        return 0.0;
+    }
+    let top = exponent + 128 - i64::from(mantissa.leading_zeros());
+    let last = (top - precision).max(least);
+    let (digits, last) = match last - exponent {
+        shift if shift <= 0 => (mantissa, exponent),
+        shift if shift > 127 => (0, last),
+        shift => {
+            let (kept, half) = (mantissa >> shift, 1_u128 << (shift - 1));
+            let lost = mantissa & ((1 << shift) - 1);
+            let up = lost > half || (lost == half && (more || kept & 1 == 1));
+            (kept + u128::from(up), last)
+        }
+    };
+    // In steps, so that nothing is rounded on the way.
+    let (mut number, mut last) = (digits as f64, last);
+    while last != 0 && number != 0.0 && number.is_finite() {
+        let step = last.clamp(-1000, 1000);
+        number *= 2_f64.powi(step as i32);
+        last -= step;
+    }
+    number
 }
 
 /// An integer as a number of a floating-point type.
@@ -130,8 +161,15 @@ mod tests {
         assert_eq!(hexadecimal(".8p0", 4), Some(0.5));
         assert_eq!(hexadecimal("1000001p0", 4), Some(16_777_216.0));
         assert_eq!(hexadecimal("1000003p0", 4), Some(16_777_220.0));
-        assert_eq!(hexadecimal("1.00000000000000000000000000000001p0", 8), None);
-        assert_eq!(hexadecimal("1p-1070", 8), None);
+        assert_eq!(hexadecimal("1.00000000000000000000000000000001p0", 8), Some(1.0));
+        assert_eq!(hexadecimal("1.00000000000008000000000000000000000000001p0", 8), Some(1.0 + f64::EPSILON));
+        assert_eq!(hexadecimal("1p-1070", 8), Some(f64::from_bits(16)));
+        assert_eq!(hexadecimal("1.8p-1075", 8), Some(f64::from_bits(1)));
+        assert_eq!(hexadecimal("1p-1075", 8), Some(0.0));
+        assert_eq!(hexadecimal("1p99999", 8), Some(f64::INFINITY));
+        assert_eq!(hexadecimal("1.fffffep127", 4), Some(f64::from(f32::MAX)));
+        assert_eq!(hexadecimal("1.ffffffp127", 4), Some(f64::INFINITY));
+        assert_eq!(hexadecimal("1p-149", 4), Some(f64::from(f32::from_bits(1))));
         assert_eq!(hexadecimal("1.8p0", 16), None);
     }
 

@@ -35,7 +35,7 @@ pub fn compiled(folder: &Path, file: &Path, count: usize) -> Vec<u64> {
     };
     let flags = ["-w", "-O0", "-fwrapv", "-fno-strict-aliasing", "-std=gnu11"];
     run(Command::new("cc").args(flags).args(["-Dmain=program", "-c", "-o"]).arg(&object).arg(file));
-    run(Command::new("cc").args(flags).arg("-o").arg(&binary).arg(&driver).arg(&object));
+    run(Command::new("cc").args(flags).arg("-o").arg(&binary).arg(&driver).arg(&object).arg("-lm"));
     let output = run(&mut Command::new(&binary));
     let text = String::from_utf8(output.stdout).expect("numbers");
     text.lines().map(|line| line.parse().expect("a number")).collect()

@@ -40,6 +40,7 @@ pub fn variable(name: &str, ty: Type) -> Variable {
         ty,
         value_names: None,
         signed: false,
+        float: false,
         shared: true,
         initial: None,
         span: span(),

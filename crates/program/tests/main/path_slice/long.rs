@@ -32,6 +32,7 @@ fn word(name: &str) -> Variable {
         ty: Type::Scalar(WORD),
         value_names: None,
         signed: false,
+        float: false,
         shared: false,
         initial: None,
         span: span(),

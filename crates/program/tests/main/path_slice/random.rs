@@ -205,6 +205,7 @@ fn variable(name: &str, ty: Type) -> Variable {
         ty,
         value_names: None,
         signed: false,
+        float: false,
         shared: true,
         initial: None,
         span,
