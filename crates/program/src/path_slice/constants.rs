@@ -90,6 +90,10 @@ impl<'p> Constants<'p> {
                 0 => self.value(otherwise),
                 _ => self.value(then),
             },
+            ExprKind::Float(op, operands) => {
+                let operands: Option<Vec<u64>> = operands.iter().map(|part| self.value(part)).collect();
+                Some(op.apply(&operands?))
+            }
             ExprKind::Choice { .. } | ExprKind::Read { when: When::Next, .. } => None,
         }
     }
