@@ -99,3 +99,38 @@ fn a_proof_is_about_all_of_the_program() {
     // The body starts in line 8.
     assert!(lines.contains(&9), "{lines:?}");
 }
+
+/// A limit in a variable that never changes is as good as a number: global, local, or a parameter.
+#[test]
+fn limits_in_variables_that_never_change() {
+    let head = "extern void reach_error(void);\nextern unsigned outside(void);\n";
+    let main = |body: &str| format!("int main(void) {{\n{body}\nreturn 0; }}\n");
+    let count =
+        "while (outside()) { if (value < limit) value++; else value = 0; if (value > 1000) reach_error(); }";
+    let cases = [
+        ("global-limit", format!("static int value, limit = 1000;\n{}", main(count))),
+        ("local-limit", main(&format!("int value = 0, limit = 1000; {count}"))),
+        (
+            "given-limit",
+            format!(
+                "struct counter {{ int value; }};\nstatic struct counter one, two;\n\
+                 static void step(struct counter *c, int limit) {{ if (c->value < limit) c->value++; else c->value = 0; }}\n{}",
+                main(
+                    "struct counter *c = &one, *d = &two;\n\
+                     while (outside()) { step(c, 1000); step(d, 500); if (one.value > 1000 || two.value > 500) reach_error(); }"
+                )
+            ),
+        ),
+    ];
+    for (name, text) in cases {
+        let (_, answer) = refine(name, &format!("{head}{text}"));
+        assert!(matches!(answer.outcome, Outcome::Safe), "{name}: {:?}", answer.outcome);
+        assert!(answer.iterations <= 4, "{name} took {} iterations", answer.iterations);
+    }
+    // A variable that is read before its only assignment has no value there.
+    let text = main(
+        "int limit; for (int i = 0; i < 2; i++) { if (i == 0 && limit == 7) reach_error(); limit = 1000; }",
+    );
+    let (_, answer) = refine("late-limit", &format!("{head}{text}"));
+    assert!(matches!(answer.outcome, Outcome::Unsafe(_)), "{:?}", answer.outcome);
+}
