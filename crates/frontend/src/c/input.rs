@@ -1,6 +1,5 @@
 //! From files to parsed translation units.
 
-use std::ffi::OsString;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
@@ -13,6 +12,7 @@ use wherefore_program::{Span, from_bytes, to_bytes};
 
 use super::attributes;
 use super::cimple::{self, is_cimple};
+use super::judge::compiler;
 use super::lines::{LineTable, Sources};
 use super::pragmas::Pragmas;
 use super::problem::Problem;
@@ -110,7 +110,7 @@ fn preprocess(
     arguments: &[String],
     quotable: &mut Quotable,
 ) -> Result<String, LoadError> {
-    let compiler = std::env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or_else(|| OsString::from("cc"));
+    let compiler = compiler();
     let file = path.display().to_string();
     // The preprocessor writes down what it has read, under a name that no program can know.
     let target = format!("files-{:016x}", RandomState::new().hash_one(std::process::id()));
@@ -147,7 +147,7 @@ fn preprocess(
 }
 
 /// Runs a command with a text as its input.
-fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Output> {
+pub(super) fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Output> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let input = child.stdin.take();

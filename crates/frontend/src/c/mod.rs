@@ -6,7 +6,7 @@
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks
 //!    of SV-COMP into options.
 //! 2. `input.rs`, `spellings.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to
-//!    places in files; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
+//!    places in files; `judge.rs`: whether a mistake is one; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
 //!    `attributes.rs`, `pragmas.rs`: what the parser does not keep. [`Mentions`]: whether a
 //!    property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
@@ -21,6 +21,7 @@ mod ctype;
 mod doubts;
 mod files;
 mod input;
+mod judge;
 mod lines;
 mod lower;
 mod mentions;
@@ -43,11 +44,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use wherefore_program::{Assumption, Input};
-use wherefore_program::{Compilation, EdgeRef, Errors, Language, Program, Recipe, Span, TargetChoice};
+use wherefore_program::{
+    Compilation, EdgeRef, Errors, Language, Program, Recipe, Span, TargetChoice, Unsupported,
+};
 
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
 pub use ctype::DataModel;
+use judge::Given;
 use lines::Sources;
 pub use mentions::Mentions;
 use problem::{Problem, refuse};
@@ -142,6 +146,8 @@ pub struct Translation {
     /// Facts under which no proof holds, although the program is read: each says what must not
     /// matter.
     pub doubts: Vec<Assumption>,
+    /// Places that are not modelled: runs end there, and a proof counts only if none comes there.
+    pub unsupported: Vec<Unsupported>,
     /// Objects that are declared and used but not defined.
     pub undefined: Vec<String>,
     /// The parts of memory: pointers into different ones never meet.
@@ -181,9 +187,9 @@ pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, Lo
             texts.push(input::read(file, &options.preprocessor, &mut sources)?);
         }
         if files.iter().any(|file| is_cimple(file)) {
-            return translate_texts(texts, sources, &cimple::options(options));
+            return translate_texts(texts, sources, Given::Files(files), &cimple::options(options));
         }
-        translate_texts(texts, sources, options)
+        translate_texts(texts, sources, Given::Files(files), options)
     })
 }
 
@@ -202,7 +208,7 @@ pub fn translate_text(name: &str, text: &str, options: &Options) -> Result<Trans
     in_thread(|| {
         let mut sources = Sources::default();
         let texts = vec![input::own(name, text, &mut sources)];
-        translate_texts(texts, sources, options)
+        translate_texts(texts, sources, Given::Text(text), options)
     })
 }
 
@@ -221,7 +227,7 @@ pub fn translate_cimple(name: &str, text: &str, options: &Options) -> Result<Tra
     in_thread(|| {
         let mut sources = Sources::default();
         let texts = vec![input::cimple(name, text, &mut sources)];
-        translate_texts(texts, sources, &cimple::options(options))
+        translate_texts(texts, sources, Given::Cimple, &cimple::options(options))
     })
 }
 
@@ -238,13 +244,14 @@ fn in_thread(work: impl FnOnce() -> Result<Translation, LoadError> + Send) -> Re
 fn translate_texts(
     texts: Vec<input::Text>,
     mut sources: Sources,
+    given_as: Given<'_>,
     options: &Options,
 ) -> Result<Translation, LoadError> {
     let given = texts.len();
     let mut tree = Tree::default();
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
-    let mut problems = Vec::new();
+    let (mut problems, mut syntax) = (Vec::new(), Vec::new());
     let mut mentions = Mentions::new(options.error_labels);
     for text in texts {
         match input::parse(text, &mut sources) {
@@ -256,11 +263,19 @@ fn translate_texts(
                 }
                 problems.extend(sema::analyse(&unit, &mut tree, &mut linkage, &mut sources));
             }
-            Err(problem) => problems.push(problem),
+            Err(problem) => syntax.push(problem),
         }
     }
-    problems.extend(linkage.second_names(&tree));
-    if !problems.is_empty() {
+    if !syntax.is_empty() {
+        problems.extend(syntax);
+        return Err(refuse(&sources, problems));
+    }
+    linkage.mark_second_names(&mut tree);
+    linkage.mark_unknown(&mut tree);
+    // Mistakes may be ours: then the names that they are about are known to be unknown.
+    let is_c = std::cell::OnceCell::new();
+    let is_c = || *is_c.get_or_init(|| given_as.is_c(options));
+    if !problems.iter().all(|problem| problem.is_mistake() && is_c()) {
         return Err(refuse(&sources, problems));
     }
     variadic::pass_in_memory(&mut tree);
@@ -291,10 +306,10 @@ fn translate_texts(
         }
         usage = Usage::new(&tree, entry);
     }
-    let mut lowered = match lower::lower(&tree, &usage, entry, options) {
-        Ok(lowered) => lowered,
-        Err(problems) => return Err(refuse(&sources, problems)),
-    };
+    let mut lowered = lower::lower(&tree, &usage, entry, options);
+    if !lowered.mistakes.is_empty() && !is_c() {
+        return Err(refuse(&sources, lowered.mistakes));
+    }
     let sources = files::keep_used(
         sources.files,
         given,
@@ -311,6 +326,7 @@ fn translate_texts(
         approximations: lowered.approximations,
         assumptions: lowered.assumptions,
         doubts: lowered.doubts,
+        unsupported: lowered.unsupported,
         undefined: lowered.undefined,
         regions: lowered.regions,
         data_model: options.data_model,
@@ -342,6 +358,7 @@ impl Translation {
             approximations: self.approximations,
             assumptions: self.assumptions,
             doubts: self.doubts,
+            unsupported: self.unsupported,
             compilation,
         }
     }

@@ -218,6 +218,8 @@ pub(crate) enum StatementKind {
     Return(Option<Term>),
     /// Inline assembly.
     Assembly(Box<Assembly>),
+    /// Something that is not modelled, or not C.
+    Unsupported(Box<Problem>),
 }
 
 /// Inline assembly.

@@ -97,6 +97,7 @@ impl Lower<'_, '_> {
         let TermKind::Function(id) = callee.kind else {
             return self.call_pointer(callee, arguments, term, want);
         };
+        self.usable(id)?;
         if let Some(outcome) = self.convention(id, arguments, term, &want)? {
             return Ok(outcome);
         }
@@ -187,6 +188,16 @@ impl Lower<'_, '_> {
         Ok(out)
     }
 
+    /// What is wrong with a function that is not defined matters where it is used. A function that
+    /// is defined has a place for it, at its entry.
+    pub(crate) fn usable(&self, id: FunctionId) -> Checked<()> {
+        let function = self.cx.tree.function(id);
+        match function.problems.first().filter(|_| function.body.is_none()) {
+            Some(problem) => Err(problem.clone()),
+            None => Ok(()),
+        }
+    }
+
     /// A function without a body returns anything. What it does with pointers is assumed.
     fn call_unknown(
         &mut self,
@@ -199,7 +210,7 @@ impl Lower<'_, '_> {
         let function = tree.function(id);
         let span = term.span;
         if function.name.starts_with("pthread_") || function.name == "thrd_create" {
-            return Err(Problem::new(span, "threads are not supported yet"));
+            return Err(Problem::unsupported(span, &format!("threads are not supported yet: `{}` is", function.name)));
         }
         if matches!(
             function.name.as_str(),
@@ -284,9 +295,6 @@ impl Lower<'_, '_> {
             tree.function(*id).rest.is_some()
                 && tree.function(*id).signature.parameters.len() <= arguments.len() + 1
         };
-        if known.iter().any(|id| self.cx.usage.addressed.contains(id) && variadic(id)) {
-            return Err(Problem::unsupported(span, "a call through a pointer with variable arguments is"));
-        }
         let fits = |id: &FunctionId| {
             let signature = &tree.function(*id).signature;
             let ignored = signature.rest != Rest::Nothing && signature.parameters.len() <= arguments.len();
@@ -294,7 +302,7 @@ impl Lower<'_, '_> {
                 signature.parameters.len() == arguments.len() || ignored || tree.function(*id).body.is_none();
             let void = (signature.result == CType::Void) == (term.ty == CType::Void);
             let shape = signature.result.is_scalar() == term.ty.is_scalar();
-            same && self.cx.usage.addressed.contains(id) && void && shape
+            (same && void && shape || variadic(id)) && self.cx.usage.addressed.contains(id)
         };
         let candidates: Vec<FunctionId> = known.into_iter().filter(fits).collect();
         self.cx.assume("a pointer that is called points to a function of the program", Some(span));
@@ -314,21 +322,29 @@ impl Lower<'_, '_> {
             self.body.at = inside;
             let mark = self.body.mark();
             let wanted = if matches!(want, Want::Nothing) { Want::Nothing } else { Want::Value };
-            let known = models::meaning(&tree.function(id).name).is_some();
-            if known && !arguments.iter().all(|argument| self.is_pure(argument)) {
-                let what = "arguments with effects in a call through a pointer are";
-                return Err(Problem::unsupported(span, what));
-            }
-            let outcome = match self.convention(id, arguments, term, &wanted)? {
-                Some(outcome) => outcome,
-                None if tree.function(id).body.is_some() => {
-                    self.call_procedure(id, &values, &types, term, wanted)?
+            let outcome = self.attempt(|lower| {
+                lower.usable(id)?;
+                if variadic(&id) {
+                    let what = "a call through a pointer with variable arguments is";
+                    return Err(Problem::unsupported(span, what));
                 }
-                None => {
-                    self.changes(id, arguments, span)?;
-                    self.input(&tree.function(id).name, term, wanted)?
+                let known = models::meaning(&tree.function(id).name).is_some();
+                if known && !arguments.iter().all(|argument| lower.is_pure(argument)) {
+                    let what = "arguments with effects in a call through a pointer are";
+                    return Err(Problem::unsupported(span, what));
                 }
-            };
+                match lower.convention(id, arguments, term, &wanted)? {
+                    Some(outcome) => Ok(outcome),
+                    None if tree.function(id).body.is_some() => {
+                        lower.call_procedure(id, &values, &types, term, wanted)
+                    }
+                    None => {
+                        lower.changes(id, arguments, span)?;
+                        lower.input(&tree.function(id).name, term, wanted)
+                    }
+                }
+            });
+            let outcome = outcome.unwrap_or_default();
             if !matches!(want, Want::Nothing) && outcome.len() == results.len() {
                 self.body.assign(span, results.clone(), outcome);
             }

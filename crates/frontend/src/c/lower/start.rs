@@ -32,13 +32,13 @@ impl Context<'_> {
             entered_once: true,
             head: None,
             function: None,
+            unsupported: Vec::new(),
         };
         // Initial values may mention further objects.
         let mut done = 0;
         while let Some(id) = lower.cx.statics.get(done).copied() {
             done += 1;
-            let outcome = lower.initialise_static(id);
-            lower.attempt(outcome);
+            lower.attempt(|lower| lower.initialise_static(id));
         }
         for id in lower.cx.tree.constructors() {
             lower.run(id, span);

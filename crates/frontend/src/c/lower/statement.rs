@@ -28,26 +28,27 @@ impl Lower<'_, '_> {
         let function = tree.function(id);
         let mut stores = Vec::new();
         for parameter in &function.parameters {
-            let outcome = self.parameter(*parameter, &mut stores);
-            self.attempt(outcome);
+            self.attempt(|lower| lower.parameter(*parameter, &mut stores));
         }
         let parameters = self.body.variables.len();
         for (place, values, span) in stores {
-            let outcome = self.store_parameter(&place, values, span);
-            self.attempt(outcome);
+            self.attempt(|lower| lower.store_parameter(&place, values, span));
         }
-        let body = function.body.as_deref().unwrap_or_default();
-        let outcome = self.statements(body);
-        self.attempt(outcome);
+        match function.problems.first() {
+            None => self.statements(function.body.as_deref().unwrap_or_default()),
+            Some(problem) => {
+                self.cx.mistakes.extend(function.problems.iter().filter(|other| other.is_mistake()).cloned());
+                self.unsupported_from(self.body.at, problem.clone());
+            }
+        }
         let results = self.cx.result_types(id).into_iter().map(Expr::choice).collect();
         self.leave(results, function.end, LocationKind::End);
         let undefined: Vec<String> =
             self.labels.iter().filter(|(_, (_, seen))| !seen).map(|(name, _)| name.clone()).collect();
         for name in undefined {
-            self.refuse(Problem::new(
-                function.span,
-                format!("there is no label `{name}` in `{}`", function.name),
-            ));
+            let message = format!("there is no label `{name}` in `{}`", function.name);
+            let location = self.labelled(&name, function.span);
+            self.unsupported_from(location, Problem::new(function.span, message));
         }
         self.enter_frame(id);
         parameters
@@ -97,15 +98,18 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    pub(crate) fn statements(&mut self, statements: &[Statement]) -> Checked<()> {
+    pub(crate) fn statements(&mut self, statements: &[Statement]) {
         for statement in statements {
             let mark = self.body.mark();
-            let outcome = self.statement(statement);
-            self.attempt(outcome);
+            self.attempt(|lower| lower.statement(statement));
             // In a statement expression outer values are still in use; they are below the mark.
             self.body.release(&mark);
         }
-        Ok(())
+    }
+
+    /// A condition. If it is not modelled, what comes behind it is still reached by jumps.
+    fn branch_or_place(&mut self, condition: &Term, yes: LocationId, no: LocationId) {
+        self.attempt(|lower| lower.branch(condition, yes, no));
     }
 
     fn statement(&mut self, statement: &Statement) -> Checked<()> {
@@ -125,17 +129,17 @@ impl Lower<'_, '_> {
                 }
             }
             StatementKind::Declare(id, initial) => self.declare(*id, initial.as_ref(), span)?,
-            StatementKind::Block(statements) => self.statements(statements)?,
+            StatementKind::Block(statements) => self.statements(statements),
             StatementKind::If(condition, then, otherwise) => {
                 let (yes, no, end) = (self.body.open(then.span), self.body.open(span), self.body.open(span));
                 self.head = Some(span);
-                self.branch(condition, yes, no)?;
+                self.branch_or_place(condition, yes, no);
                 self.body.at = yes;
-                self.statements(std::slice::from_ref(then))?;
+                self.statements(std::slice::from_ref(then));
                 self.body.join(end, span);
                 self.body.at = no;
                 if let Some(otherwise) = otherwise {
-                    self.statements(std::slice::from_ref(otherwise))?;
+                    self.statements(std::slice::from_ref(otherwise));
                 }
                 self.body.join(end, span);
             }
@@ -144,8 +148,8 @@ impl Lower<'_, '_> {
                     (self.body.open(span), self.body.open(body.span), self.body.open(span));
                 self.body.join(head, span);
                 self.head = Some(span);
-                self.branch(condition, inside, after)?;
-                self.repeat(inside, body, head, after)?;
+                self.branch_or_place(condition, inside, after);
+                self.repeat(inside, body, head, after);
                 self.body.join(head, span);
                 self.body.at = after;
             }
@@ -153,35 +157,36 @@ impl Lower<'_, '_> {
                 let (head, check, after) =
                     (self.body.open(body.span), self.body.open(condition.span), self.body.open(span));
                 self.body.join(head, span);
-                self.repeat(head, body, check, after)?;
+                self.repeat(head, body, check, after);
                 self.body.join(check, span);
-                self.branch(condition, head, after)?;
+                self.branch_or_place(condition, head, after);
                 self.body.at = after;
             }
             StatementKind::For(first, condition, step, body) => {
-                self.statements(first)?;
+                self.statements(first);
                 let (head, next, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
                 self.body.join(head, span);
                 let inside = match condition {
                     Some(condition) => {
                         let inside = self.body.open(body.span);
                         self.head = Some(span);
-                        self.branch(condition, inside, after)?;
+                        self.branch_or_place(condition, inside, after);
                         inside
                     }
                     None => head,
                 };
-                self.repeat(inside, body, next, after)?;
+                self.repeat(inside, body, next, after);
                 self.body.join(next, span);
                 if let Some(step) = step {
                     let mark = self.body.mark();
-                    self.effects(step)?;
+                    self.attempt(|lower| lower.effects(step));
                     self.body.release(&mark);
                 }
                 self.body.join(head, span);
                 self.body.at = after;
             }
-            StatementKind::Switch(value, body) => self.switch(value, body, span)?,
+            StatementKind::Switch(value, body) => self.switch(value, body, span),
+            StatementKind::Unsupported(problem) => return Err((**problem).clone()),
             StatementKind::Case(..) | StatementKind::Default => {
                 let next = self.targets.iter_mut().rev().find_map(|jumps| jumps.cases.pop_front());
                 match next {
@@ -266,18 +271,18 @@ impl Lower<'_, '_> {
         body: &Statement,
         again: LocationId,
         after: LocationId,
-    ) -> Checked<()> {
+    ) {
         self.targets.push(Jumps { after, again: Some(again), cases: VecDeque::new() });
         let once = std::mem::replace(&mut self.entered_once, false);
         self.body.at = inside;
-        let outcome = self.statements(std::slice::from_ref(body));
+        self.statements(std::slice::from_ref(body));
         self.entered_once = once;
         self.targets.pop();
-        outcome
     }
 
-    fn switch(&mut self, value: &Term, body: &Statement, span: Span) -> Checked<()> {
-        let value = self.value(value)?;
+    fn switch(&mut self, value: &Term, body: &Statement, span: Span) {
+        let ty = self.cx.tree.types.scalar(&value.ty);
+        let value = self.attempt(|lower| lower.value(value)).unwrap_or(Expr::constant(0, ty));
         let value = self.stable(value, span);
         let mut labels = Vec::new();
         collect_cases(body, &mut labels);
@@ -310,10 +315,9 @@ impl Lower<'_, '_> {
         self.body.edge(at, default, otherwise, span);
         self.body.at = self.body.open(body.span);
         self.targets.push(Jumps { after, again: None, cases });
-        let outcome = self.statements(std::slice::from_ref(body));
+        self.statements(std::slice::from_ref(body));
         self.targets.pop();
         self.body.join(after, span);
-        outcome
     }
 
     fn give_back(&mut self, value: Option<&Term>, span: Span) -> Checked<()> {

@@ -108,7 +108,7 @@ impl Lower<'_, '_> {
                 self.call_for(callee, arguments, term, super::call::Want::Nothing).map(drop)
             }
             TermKind::Block(statements, value) => {
-                self.statements(statements)?;
+                self.statements(statements);
                 value.as_ref().map_or(Ok(()), |value| self.effects(value))
             }
             _ if matches!(term.ty, CType::Record(_)) => self.aggregate(term).map(drop),
@@ -132,13 +132,13 @@ impl Lower<'_, '_> {
                 self.read(&place, span)
             }
             TermKind::Address(place) => match &place.kind {
-                TermKind::Function(id) => Ok(Expr::constant(self.cx.function_address(*id), scalar)),
+                TermKind::Function(id) => Ok(self.cx.function_value(*id, scalar)),
                 _ => match self.place(place)? {
                     Place::Memory { address, .. } => Ok(address),
                     Place::Split { .. } => Err(Problem::unsupported(span, "this address is")),
                 },
             },
-            TermKind::Function(id) => Ok(Expr::constant(self.cx.function_address(*id), scalar)),
+            TermKind::Function(id) => Ok(self.cx.function_value(*id, scalar)),
             TermKind::Convert(inner) => self.convert(inner, &term.ty),
             TermKind::Unary(op, inner) => {
                 let value = self.value(inner)?;
@@ -232,7 +232,7 @@ impl Lower<'_, '_> {
                 }
             }
             TermKind::Block(statements, value) => {
-                self.statements(statements)?;
+                self.statements(statements);
                 match value {
                     Some(value) => {
                         let result = self.value(value)?;
@@ -389,7 +389,7 @@ impl Lower<'_, '_> {
                 self.read_pieces(&place, span)
             }
             TermKind::Block(statements, Some(value)) => {
-                self.statements(statements)?;
+                self.statements(statements);
                 self.aggregate(value)
             }
             TermKind::Conditional(condition, then, otherwise) => {

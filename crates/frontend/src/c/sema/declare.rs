@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lang_c::ast::{
-    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Extension,
+    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Extension, ExternalDeclaration,
     FunctionDefinition, FunctionSpecifier, InitDeclarator, Statement as Syntax, StorageClassSpecifier,
 };
 use lang_c::span::Node;
@@ -17,23 +17,96 @@ use crate::c::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement
 impl Sema<'_> {
     /// Reads a declaration; in a function, the statements that it stands for.
     pub(super) fn declaration(&mut self, declaration: &Node<Declaration>) -> Checked<Vec<Statement>> {
-        let specifiers = self.specifiers(&declaration.node.specifiers, declaration.span)?;
+        let specifiers = match self.specifiers(&declaration.node.specifiers, declaration.span) {
+            Ok(specifiers) => specifiers,
+            Err(problem) => {
+                self.unknown_names(declaration, &problem);
+                return Err(problem);
+            }
+        };
         let shared = std::mem::take(&mut self.refused);
         if declaration.node.declarators.is_empty() {
-            self.problems.extend(shared.iter().cloned());
+            // A structure knows itself what is wrong with it.
+            let known = matches!(specifiers.ty, CType::Record(id) if self.tree.types.record(id).problem.is_some());
+            self.problems.extend(shared.iter().filter(|_| !known).cloned());
         }
         let mut statements = Vec::new();
         for declarator in &declaration.node.declarators {
             self.refused.extend(shared.iter().cloned());
             let outcome = self.init_declarator(&specifiers, declarator);
             statements.append(&mut self.implied);
+            let outcome = self.with_refused(outcome);
             match outcome {
                 Ok(statement) => statements.extend(statement),
-                Err(problem) => self.problems.push(problem),
+                Err(problem) => {
+                    let is_local = specifiers.storage.is_some();
+                    self.unknown_name(&declarator.node.declarator, &problem, is_local);
+                    statements.push(self.unsupported_here(problem));
+                }
             }
-            self.problems.append(&mut self.refused);
+        }
+        if self.function.is_none() {
+            let mistakes = statements.drain(..).filter_map(|statement| match statement.kind {
+                StatementKind::Unsupported(problem) if problem.is_mistake() => Some(*problem),
+                _ => None,
+            });
+            self.problems.extend(mistakes);
         }
         Ok(statements)
+    }
+
+    /// What is known of the names in a declaration that is not understood: nothing.
+    fn unknown_names(&mut self, declaration: &Node<Declaration>, problem: &Problem) {
+        let is_local = declaration.node.specifiers.iter().any(|specifier| {
+            use StorageClassSpecifier::{Static, Typedef};
+            matches!(&specifier.node, DeclarationSpecifier::StorageClass(class) if matches!(class.node, Static | Typedef))
+        });
+        for declarator in &declaration.node.declarators {
+            self.unknown_name(&declarator.node.declarator, problem, is_local);
+        }
+    }
+
+    /// Nothing is known of a name; or if it is an object already, it is not to be used.
+    fn unknown_name(&mut self, declarator: &Node<Declarator>, problem: &Problem, is_local: bool) {
+        let Some(name) = name_of(declarator) else { return };
+        match self.here().names.get(name).cloned() {
+            Some(Entity::Object(id)) if self.tree.object(id).lifetime == Lifetime::Static => {
+                self.tree.objects[id.0 as usize].problem.get_or_insert(problem.clone());
+            }
+            // It has no value yet, as if its declaration had been skipped by a jump.
+            Some(Entity::Object(_)) => {}
+            Some(Entity::Function(id)) => {
+                self.tree.functions[id.0 as usize].problems.push(problem.clone());
+            }
+            _ => {
+                self.bind(name, Entity::Unknown(problem.clone()));
+                if self.function.is_none() && !is_local {
+                    self.linkage.unknown.insert(name.to_owned(), problem.clone());
+                }
+            }
+        }
+    }
+
+    /// Something at the outermost level is not understood.
+    pub(super) fn not_understood(&mut self, declaration: &Node<ExternalDeclaration>, problem: Problem) {
+        match &declaration.node {
+            ExternalDeclaration::FunctionDefinition(definition) => {
+                self.spoil_function(definition, problem.clone());
+                self.problems.extend(Some(problem).filter(Problem::is_mistake));
+            }
+            // Its names are known to be unknown.
+            ExternalDeclaration::Declaration(declaration)
+                if !problem.is_mistake() && !declaration.node.declarators.is_empty() => {}
+            _ => self.problems.push(problem),
+        }
+    }
+
+    /// A function that is not to be used.
+    pub(super) fn spoil_function(&mut self, definition: &Node<FunctionDefinition>, problem: Problem) {
+        let is_static = definition.node.specifiers.iter().any(|specifier| {
+            matches!(&specifier.node, DeclarationSpecifier::StorageClass(class) if class.node == StorageClassSpecifier::Static)
+        });
+        self.unknown_name(&definition.node.declarator, &problem, is_static);
     }
 
     fn init_declarator(
@@ -87,7 +160,9 @@ impl Sema<'_> {
             }
             return Ok(None);
         }
-        self.problems.extend(refused);
+        if let Some(problem) = refused.into_iter().next() {
+            return Err(problem);
+        }
         let id = self.automatic(&name, ty, span);
         self.bind(&name, Entity::Object(id));
         let initial = match &syntax.node.initializer {
@@ -395,6 +470,15 @@ impl Sema<'_> {
             }
             _ => Ok(Vec::new()),
         }
+    }
+}
+
+/// The name that a declarator declares.
+fn name_of(declarator: &Node<Declarator>) -> Option<&str> {
+    match &declarator.node.kind.node {
+        DeclaratorKind::Abstract => None,
+        DeclaratorKind::Identifier(name) => Some(&name.node.name),
+        DeclaratorKind::Declarator(inner) => name_of(inner),
     }
 }
 

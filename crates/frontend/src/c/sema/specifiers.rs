@@ -246,6 +246,7 @@ impl Sema<'_> {
                     self.refused.push(problem);
                     ty
                 }
+                Some(Entity::Unknown(problem)) => return Err(problem.clone()),
                 _ if name.node.name == "__builtin_va_list" => self.va_list(),
                 _ => return self.fail(name, format!("`{}` is not a type", name.node.name)),
             },

@@ -188,6 +188,7 @@ impl Sema<'_> {
                 (TermKind::Function(*id), CType::Function(self.tree.function(*id).signature.clone()))
             }
             Some(Entity::Constant(value, ty)) => (TermKind::Constant(*value), ty.clone()),
+            Some(Entity::Unknown(problem)) => return Err(problem.clone()),
             Some(Entity::Type(_) | Entity::Refused(..)) => {
                 return self.fail(node, format!("`{name}` is a type"));
             }
