@@ -131,8 +131,7 @@ pub fn doubts(
     engines: &[Arc<dyn Engine>],
     (session, budget): (&Session, &Budget),
 ) -> Option<Why> {
-    unsupported(task, engines, (session, budget))
-        .or_else(|| other_doubts(task, engines, (session, budget)))
+    unsupported(task, engines, (session, budget)).or_else(|| other_doubts(task, engines, (session, budget)))
 }
 
 /// A place that is not modelled and that runs may come to.

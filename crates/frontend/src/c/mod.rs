@@ -6,11 +6,13 @@
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks
 //!    of SV-COMP into options.
 //! 2. `input.rs`, `spellings.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to
-//!    places in files; `judge.rs`: whether a mistake is one; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
+//!    places in files; `judge.rs`, `recover.rs`: whether a mistake is
+//!    one, and what the parser does not know; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
 //!    `attributes.rs`, `pragmas.rs`: what the parser does not keep. [`Mentions`]: whether a
 //!    property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //!    `variadic.rs`: variable arguments as a structure in memory.
+//!    `provisional.rs`: definitions that are only for inlining.
 //! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
@@ -29,8 +31,10 @@ mod models;
 mod points_to;
 mod pragmas;
 mod problem;
+mod provisional;
 mod prp;
 mod quotable;
+mod recover;
 mod rewrite;
 mod sema;
 mod spellings;
@@ -180,6 +184,25 @@ const STACK_SIZE: usize = 1 << 30;
 /// # Ok::<(), wherefore_frontend::LoadError>(())
 /// ```
 pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, LoadError> {
+    translate_files(files, Roots::Entry, options)
+}
+
+/// Translates C files that are a part of a program: a run starts in any one of their functions, with
+/// any arguments. The entry that the options name does not matter.
+pub fn translate_every_function(files: &[PathBuf], options: &Options) -> Result<Translation, LoadError> {
+    translate_files(files, Roots::Every, options)
+}
+
+/// Where runs start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Roots {
+    /// In the entry that the options name.
+    Entry,
+    /// In any function.
+    Every,
+}
+
+fn translate_files(files: &[PathBuf], roots: Roots, options: &Options) -> Result<Translation, LoadError> {
     in_thread(|| {
         let mut sources = Sources::default();
         let mut texts = Vec::new();
@@ -187,9 +210,9 @@ pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, Lo
             texts.push(input::read(file, &options.preprocessor, &mut sources)?);
         }
         if files.iter().any(|file| is_cimple(file)) {
-            return translate_texts(texts, sources, Given::Files(files), &cimple::options(options));
+            return translate_texts(texts, sources, (Given::Files(files), roots), &cimple::options(options));
         }
-        translate_texts(texts, sources, Given::Files(files), options)
+        translate_texts(texts, sources, (Given::Files(files), roots), options)
     })
 }
 
@@ -208,7 +231,7 @@ pub fn translate_text(name: &str, text: &str, options: &Options) -> Result<Trans
     in_thread(|| {
         let mut sources = Sources::default();
         let texts = vec![input::own(name, text, &mut sources)];
-        translate_texts(texts, sources, Given::Text(text), options)
+        translate_texts(texts, sources, (Given::Text(text), Roots::Entry), options)
     })
 }
 
@@ -227,7 +250,7 @@ pub fn translate_cimple(name: &str, text: &str, options: &Options) -> Result<Tra
     in_thread(|| {
         let mut sources = Sources::default();
         let texts = vec![input::cimple(name, text, &mut sources)];
-        translate_texts(texts, sources, Given::Cimple, &cimple::options(options))
+        translate_texts(texts, sources, (Given::Cimple, Roots::Entry), &cimple::options(options))
     })
 }
 
@@ -244,7 +267,7 @@ fn in_thread(work: impl FnOnce() -> Result<Translation, LoadError> + Send) -> Re
 fn translate_texts(
     texts: Vec<input::Text>,
     mut sources: Sources,
-    given_as: Given<'_>,
+    (given_as, roots): (Given<'_>, Roots),
     options: &Options,
 ) -> Result<Translation, LoadError> {
     let given = texts.len();
@@ -253,8 +276,10 @@ fn translate_texts(
     let mut linkage = Linkage::default();
     let (mut problems, mut syntax) = (Vec::new(), Vec::new());
     let mut mentions = Mentions::new(options.error_labels);
+    let judged = std::cell::OnceCell::new();
+    let is_c = || *judged.get_or_init(|| given_as.is_c(options));
     for text in texts {
-        match input::parse(text, &mut sources) {
+        match input::parse(text, &mut sources, is_c) {
             Ok(unit) => {
                 if unit.is_cimple {
                     mentions.add_cimple(&unit.tree);
@@ -270,11 +295,10 @@ fn translate_texts(
         problems.extend(syntax);
         return Err(refuse(&sources, problems));
     }
+    provisional::give_up(&mut tree, &linkage.functions_with_labels());
     linkage.mark_second_names(&mut tree);
     linkage.mark_unknown(&mut tree);
     // Mistakes may be ours: then the names that they are about are known to be unknown.
-    let is_c = std::cell::OnceCell::new();
-    let is_c = || *is_c.get_or_init(|| given_as.is_c(options));
     if !problems.iter().all(|problem| problem.is_mistake() && is_c()) {
         return Err(refuse(&sources, problems));
     }
@@ -285,28 +309,36 @@ fn translate_texts(
         tree.functions.iter().position(named).map(|i| tree::FunctionId(i as u32))
     };
     let entry = linkage.function(&options.entry).filter(with_body).or_else(only_here);
-    let Some(entry) = entry else {
+    let entries: Vec<tree::FunctionId> = match roots {
+        Roots::Entry => entry.into_iter().collect(),
+        Roots::Every => (0..tree.functions.len() as u32)
+            .map(tree::FunctionId)
+            .filter(with_body)
+            .filter(|id| !tree.function(*id).provisional)
+            .collect(),
+    };
+    if entries.is_empty() && roots == Roots::Entry {
         let span = Span::new(wherefore_program::FileId(0), 0, 0);
         let problem = Problem::new(span, format!("there is no function `{}`", options.entry));
         return Err(refuse(&sources, vec![problem]));
-    };
-    let mut usage = Usage::new(&tree, entry);
+    }
+    let mut usage = Usage::new(&tree, &entries);
     let called = |id: &tree::FunctionId| {
         let function = tree.function(*id);
         function.body.is_none() && models::MODELLED.contains(&function.name.as_str())
     };
     if usage.functions.iter().any(called) {
         let text = input::own(models::NAME, models::TEXT, &mut sources);
-        let problems = match input::parse(text, &mut sources) {
+        let problems = match input::parse(text, &mut sources, || false) {
             Ok(unit) => sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources),
             Err(problem) => vec![problem],
         };
         if !problems.is_empty() {
             return Err(refuse(&sources, problems));
         }
-        usage = Usage::new(&tree, entry);
+        usage = Usage::new(&tree, &entries);
     }
-    let mut lowered = lower::lower(&tree, &usage, entry, options);
+    let mut lowered = lower::lower(&tree, &usage, &entries, options);
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
     }

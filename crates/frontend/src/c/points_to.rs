@@ -80,7 +80,7 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    pub(crate) fn new(tree: &Tree, usage: &Usage, entry: FunctionId) -> Classes {
+    pub(crate) fn new(tree: &Tree, usage: &Usage, entries: &[FunctionId]) -> Classes {
         let mut classes = Classes::default();
         for id in &usage.functions {
             if let Some(body) = &tree.function(*id).body {
@@ -106,7 +106,7 @@ impl Classes {
             let class = classes.object(*id);
             classes.facts(class).exposed |= !tree.object(*id).name.starts_with("string.");
         }
-        for parameter in &tree.function(entry).parameters {
+        for parameter in entries.iter().flat_map(|entry| &tree.function(*entry).parameters) {
             classes.comes_from_outside(*parameter);
         }
         for (i, object) in tree.objects.iter().enumerate() {

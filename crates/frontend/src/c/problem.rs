@@ -21,6 +21,8 @@ pub(crate) struct Problem {
 pub(crate) enum Kind {
     /// The text is not C, as far as we know.
     Mistake,
+    /// Several texts are not a program together. No compiler of one of them knows.
+    NotLinked,
     /// It is valid C but not handled.
     Unsupported,
 }
@@ -36,6 +38,11 @@ impl Problem {
         Problem { span, message: format!("{what} not supported"), kind: Kind::Unsupported }
     }
 
+    /// Definitions that exclude each other.
+    pub(crate) fn not_linked(span: Span, message: impl Into<String>) -> Problem {
+        Problem { span, message: message.into(), kind: Kind::NotLinked }
+    }
+
     pub(crate) fn is_mistake(&self) -> bool {
         self.kind == Kind::Mistake
     }
@@ -44,7 +51,7 @@ impl Problem {
     pub(crate) fn as_place(&self) -> String {
         match self.kind {
             Kind::Unsupported => self.message.clone(),
-            Kind::Mistake => format!("something here is not supported ({})", self.message),
+            Kind::Mistake | Kind::NotLinked => format!("something here is not supported ({})", self.message),
         }
     }
 }

@@ -153,6 +153,7 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 if top
                     && token == "("
                     && is_plain_word(previous)
+                    && (Tokens { text, at: tokens.at }).next().is_none_or(|(_, next)| next != "*")
                     && starts_external(before, earlier, body && at_top)
                 {
                     let word = previous.as_ptr() as usize - text.as_ptr() as usize;

@@ -211,7 +211,15 @@ impl Packing<'_> {
         let record = self.tree.types.records.len() as u32;
         let name = "<variable arguments>".to_owned();
         let (size, align) = (offset, 8);
-        self.tree.types.records.push(Record { name, union: false, fields, size, align, complete: true, problem: None });
+        self.tree.types.records.push(Record {
+            name,
+            union: false,
+            fields,
+            size,
+            align,
+            complete: true,
+            problem: None,
+        });
         let ty = CType::Record(record);
         let id = self.object("arguments", ty.clone(), span);
         let literal = TermKind::Literal(id, Box::new(Initial { items, span }));

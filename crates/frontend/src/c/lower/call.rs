@@ -210,7 +210,10 @@ impl Lower<'_, '_> {
         let function = tree.function(id);
         let span = term.span;
         if function.name.starts_with("pthread_") || function.name == "thrd_create" {
-            return Err(Problem::unsupported(span, &format!("threads are not supported yet: `{}` is", function.name)));
+            return Err(Problem::unsupported(
+                span,
+                &format!("threads are not supported yet: `{}` is", function.name),
+            ));
         }
         if matches!(
             function.name.as_str(),

@@ -26,8 +26,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Operation, Procedure, ProcedureId, Scalar, Span, Type,
-    Unsupported, Var, Variable,
+    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Operation, Procedure, ProcedureId, Scalar, Span,
+    Type, Unsupported, Var, Variable,
 };
 
 use super::ctype::CType;
@@ -98,20 +98,15 @@ pub(crate) struct Lowered {
     pub(crate) regions: Vec<Region>,
 }
 
-/// Lowers everything that is used from `entry` on.
-pub(crate) fn lower(
-    tree: &Tree,
-    usage: &Usage,
-    entry: FunctionId,
-    options: &Options,
-) -> Lowered {
+/// Lowers everything that is used from some entries on: each run starts in one of them.
+pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options: &Options) -> Lowered {
     let bodies: Vec<FunctionId> =
         usage.functions.iter().copied().filter(|id| tree.function(*id).body.is_some()).collect();
     let procedures = bodies.iter().copied().zip((0..).map(ProcedureId)).collect();
     let mut context = Context {
         tree,
         usage,
-        classes: Classes::new(tree, usage, entry),
+        classes: Classes::new(tree, usage, entries),
         options,
         globals: Vec::new(),
         names: BTreeSet::new(),
@@ -146,7 +141,7 @@ pub(crate) fn lower(
     }
     let name = (0..).map(|i| if i == 0 { "start".to_owned() } else { format!("start@{i}") });
     let name = name.into_iter().find(|name| !names.contains(name)).expect("there is a free name");
-    lowered.push(context.start(entry, name));
+    lowered.push(context.start(entries, name));
     let observed = Observed::new(tree, usage);
     if observed.number.is_some() {
         context.doubt("nothing depends on the number that an address is", observed.number);

@@ -265,13 +265,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn repeat(
-        &mut self,
-        inside: LocationId,
-        body: &Statement,
-        again: LocationId,
-        after: LocationId,
-    ) {
+    fn repeat(&mut self, inside: LocationId, body: &Statement, again: LocationId, after: LocationId) {
         self.targets.push(Jumps { after, again: Some(again), cases: VecDeque::new() });
         let once = std::mem::replace(&mut self.entered_once, false);
         self.body.at = inside;

@@ -3,15 +3,16 @@
 use std::rc::Rc;
 
 use lang_c::ast::{
-    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Extension, ExternalDeclaration,
-    FunctionDefinition, FunctionSpecifier, InitDeclarator, Statement as Syntax, StorageClassSpecifier,
+    Declaration, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Extension,
+    ExternalDeclaration, FunctionDefinition, FunctionSpecifier, InitDeclarator, Statement as Syntax,
+    StorageClassSpecifier,
 };
 use lang_c::span::Node;
 
 use super::specifiers::{Attributes, Parameter, Specifiers, adjusted};
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature};
-use crate::c::problem::{Checked, Problem};
+use crate::c::problem::{Checked, Kind, Problem};
 use crate::c::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind};
 
 impl Sema<'_> {
@@ -27,7 +28,8 @@ impl Sema<'_> {
         let shared = std::mem::take(&mut self.refused);
         if declaration.node.declarators.is_empty() {
             // A structure knows itself what is wrong with it.
-            let known = matches!(specifiers.ty, CType::Record(id) if self.tree.types.record(id).problem.is_some());
+            let known =
+                matches!(specifiers.ty, CType::Record(id) if self.tree.types.record(id).problem.is_some());
             self.problems.extend(shared.iter().filter(|_| !known).cloned());
         }
         let mut statements = Vec::new();
@@ -92,7 +94,7 @@ impl Sema<'_> {
         match &declaration.node {
             ExternalDeclaration::FunctionDefinition(definition) => {
                 self.spoil_function(definition, problem.clone());
-                self.problems.extend(Some(problem).filter(Problem::is_mistake));
+                self.problems.extend(Some(problem).filter(|problem| problem.kind != Kind::Unsupported));
             }
             // Its names are known to be unknown.
             ExternalDeclaration::Declaration(declaration)
@@ -242,7 +244,10 @@ impl Sema<'_> {
         self.bind(name, Entity::Object(id));
         if let Some(initializer) = &syntax.node.initializer {
             if self.tree.object(id).initial.is_some() {
-                return self.fail(syntax, format!("`{name}` is defined twice"));
+                let span = self.span(syntax);
+                let problem = Problem::not_linked(span, format!("`{name}` is defined twice"));
+                self.problems.push(problem.clone());
+                return Err(problem);
             }
             let initial = self.initial(id, initializer)?;
             self.tree.objects[id.0 as usize].initial = Some(initial);
@@ -358,13 +363,15 @@ impl Sema<'_> {
             matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline)
         });
         let external = specifiers.storage == Some(StorageClassSpecifier::Extern);
-        let provisional = inline && external && attributes.gnu_inline;
+        // Another definition takes the place of one that is weak.
+        let provisional = inline && external && attributes.gnu_inline || attributes.weak.is_some();
         let known = self.tree.function(id);
         if known.body.is_some() && (provisional || !known.provisional) {
-            if self.again == super::Again::Skip || inline {
+            if self.again == super::Again::Skip || inline || provisional {
                 return Ok(());
             }
-            return self.fail(&syntax.node.declarator, format!("`{name}` is defined twice"));
+            let span = self.span(&syntax.node.declarator);
+            return Err(Problem::not_linked(span, format!("`{name}` is defined twice")));
         }
         let function = &mut self.tree.functions[id.0 as usize];
         if function.provisional {
@@ -382,6 +389,9 @@ impl Sema<'_> {
         self.function = None;
         let mut problems = std::mem::replace(&mut self.problems, outer);
         problems.extend(outcome.err());
+        let body = syntax.node.statement.span;
+        let lost = self.lost.iter().filter(|(range, _)| body.start <= range.start && range.end <= body.end);
+        problems.extend(lost.map(|(_, problem)| problem.clone()));
         problems.append(&mut self.refused);
         let end = syntax.node.statement.span.end;
         let end = self.span_between(end.saturating_sub(1), end);

@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 
 use lang_c::ast::{ExternalDeclaration, StaticAssert};
 use lang_c::span::Node;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::Span;
 
 use super::ctype::CType;
@@ -68,6 +68,11 @@ impl Linkage {
     /// The function of this name that all units see, or the only one that a unit sees.
     pub(crate) fn function(&self, name: &str) -> Option<FunctionId> {
         self.functions.get(name).copied()
+    }
+
+    /// The functions whose names for the assembler are others.
+    pub(crate) fn functions_with_labels(&self) -> FxHashSet<FunctionId> {
+        self.labels.iter().filter_map(|(name, ..)| self.functions.get(name).copied()).collect()
     }
 
     /// What other units know of a function or an object that one unit defines in a way that is not
@@ -154,6 +159,8 @@ pub(crate) struct Sema<'a> {
     first_record: u32,
     /// Whether something in the unit has an alignment of its own.
     aligns: bool,
+    /// Where bodies were cut out, and why.
+    lost: Vec<(std::ops::Range<usize>, Problem)>,
     /// The switches around the statement at hand.
     switches: Vec<Switch>,
 }
@@ -222,7 +229,20 @@ fn analyse_unit(
         first_record,
         aligns: false,
         switches: Vec::new(),
+        lost: Vec::new(),
     };
+    for lost in &unit.lost {
+        let span = unit.lines.span(sema.sources, lost.at.start, lost.at.end);
+        let problem = Problem::unsupported(span, "something here that the parser does not know is");
+        // What nobody declares any more is a mistake where it is used, or a function of any result;
+        // the latter are known to be unknown by their names.
+        for name in &lost.names {
+            sema.linkage.unknown.insert(name.clone(), problem.clone());
+        }
+        if lost.names.is_empty() {
+            sema.lost.push((lost.range.clone(), problem));
+        }
+    }
     let definitions = sema.share_records(&unit.tree);
     for declaration in &unit.tree.0 {
         let outcome = match &declaration.node {

@@ -182,11 +182,7 @@ impl Sema<'_> {
         }
     }
 
-    fn for_loop(
-        &mut self,
-        node: &Node<Syntax>,
-        repeat: &lang_c::ast::ForStatement,
-    ) -> Vec<Statement> {
+    fn for_loop(&mut self, node: &Node<Syntax>, repeat: &lang_c::ast::ForStatement) -> Vec<Statement> {
         let first = match &repeat.initializer.node {
             ForInitializer::Empty => Vec::new(),
             ForInitializer::Expression(expression) => {
