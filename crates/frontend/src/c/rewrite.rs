@@ -137,6 +137,22 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                     continue;
                 }
             }
+            "(" if top && is_plain_word(previous) => {
+                // `T (f(T x)) { … }`: the parser takes it for something else.
+                if let Some(close) = declarator_in_parentheses(text, tokens.at) {
+                    blank(&mut out, start, start + 1);
+                    blank(&mut out, close, close + 1);
+                    continue;
+                }
+                if (Tokens { text, at: tokens.at }).next().is_none_or(|(_, next)| next != "*")
+                    && starts_external(before, earlier, body && at_top)
+                {
+                    let word = previous.as_ptr() as usize - text.as_ptr() as usize;
+                    insertions.push((word, "int ".into()));
+                }
+                depth += 1;
+                heads.push(starts_literal(previous));
+            }
             "{" if previous == ")" && !top && is_literal_head => {
                 // GNU: `(T){}`
                 if let Some((at, "}")) = (Tokens { text, at: tokens.at }).next() {
@@ -149,15 +165,6 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             "{" | "(" => {
                 if top && token == "{" {
                     body = matches!(previous, ")" | ";");
-                }
-                if top
-                    && token == "("
-                    && is_plain_word(previous)
-                    && (Tokens { text, at: tokens.at }).next().is_none_or(|(_, next)| next != "*")
-                    && starts_external(before, earlier, body && at_top)
-                {
-                    let word = previous.as_ptr() as usize - text.as_ptr() as usize;
-                    insertions.push((word, "int ".into()));
                 }
                 questions = if token == "{" { 0 } else { questions };
                 depth += 1;
@@ -312,6 +319,18 @@ fn is_named_in_parentheses(text: &str, at: usize, previous: &str) -> bool {
     let close = rest.next().is_some_and(|(_, token)| token == ")");
     let open = rest.next().is_some_and(|(_, token)| token == "(");
     name && close && open && (is_plain_word(previous) || previous == "*")
+}
+
+/// Where a parenthesis closes that holds the head of a function: `T (f(T x)) { … }`.
+fn declarator_in_parentheses(text: &str, at: usize) -> Option<usize> {
+    let mut rest = Tokens { text, at };
+    rest.next().filter(|(_, name)| is_plain_word(name))?;
+    let after = rest.at;
+    rest.next().filter(|(_, token)| *token == "(")?;
+    rest.at = after;
+    rest.at = rest.parentheses();
+    let (close, _) = rest.next().filter(|(_, token)| *token == ")")?;
+    rest.next().filter(|(_, token)| *token == "{").map(|_| close)
 }
 
 /// A text with words put in at places.

@@ -301,8 +301,7 @@ impl Lower<'_, '_> {
         let fits = |id: &FunctionId| {
             let signature = &tree.function(*id).signature;
             let ignored = signature.rest != Rest::Nothing && signature.parameters.len() <= arguments.len();
-            let same =
-                signature.parameters.len() == arguments.len() || ignored || tree.function(*id).body.is_none();
+            let same = signature.parameters.len() == arguments.len() || ignored;
             let void = (signature.result == CType::Void) == (term.ty == CType::Void);
             let shape = signature.result.is_scalar() == term.ty.is_scalar();
             (same && void && shape || variadic(id)) && self.cx.usage.addressed.contains(id)
@@ -347,7 +346,14 @@ impl Lower<'_, '_> {
                     }
                 }
             });
-            let outcome = outcome.unwrap_or_default();
+            // What the function returns may have another width than the caller thinks.
+            let outcome: Vec<Expr> = match (outcome.unwrap_or_default(), scalars.as_slice()) {
+                (values, [scalar]) if term.ty.is_scalar() => {
+                    let signed = tree.function(id).signature.result.is_signed();
+                    values.into_iter().map(|value| resize(value, signed, *scalar)).collect()
+                }
+                (values, _) => values,
+            };
             if !matches!(want, Want::Nothing) && outcome.len() == results.len() {
                 self.body.assign(span, results.clone(), outcome);
             }

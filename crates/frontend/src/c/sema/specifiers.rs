@@ -252,11 +252,24 @@ impl Sema<'_> {
             },
             Some(TypeSpecifier::TypeOf(of)) => match &of.node {
                 TypeOf::Type(name) => self.type_name(name)?,
-                TypeOf::Expression(expression) => self.term(expression)?.ty,
+                TypeOf::Expression(expression) => match self.type_in_parentheses(expression) {
+                    Some(ty) => ty,
+                    None => self.term(expression)?.ty,
+                },
             },
             Some(_) => return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is")),
         };
         self.with_attributes(ty, attributes, at)
+    }
+
+    /// The type that the parser took for an expression: in attributes it does not know the names of
+    /// types.
+    fn type_in_parentheses(&self, expression: &Node<lang_c::ast::Expression>) -> Option<CType> {
+        let lang_c::ast::Expression::Identifier(name) = &expression.node else { return None };
+        match self.lookup(&name.node.name) {
+            Some(Entity::Type(ty)) => Some(ty.clone()),
+            _ => None,
+        }
     }
 
     /// A type that `mode` or `vector_size` changes.

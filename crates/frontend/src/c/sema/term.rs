@@ -354,13 +354,28 @@ impl Sema<'_> {
         let mut converted = Vec::new();
         for (i, argument) in arguments.into_iter().enumerate() {
             converted.push(match signature.parameters.get(i) {
-                Some(ty) => self.convert(argument, ty)?,
+                Some(ty) => {
+                    let ty = self.transparent(ty, &argument).unwrap_or_else(|| ty.clone());
+                    self.convert(argument, &ty)?
+                }
                 None if argument.ty == CType::Float(4) => self.convert(argument, &CType::Float(8))?,
                 None if argument.ty.is_integer() => self.promote(argument)?,
                 None => argument,
             });
         }
         Ok(converted)
+    }
+}
+
+impl Sema<'_> {
+    /// A pointer for a parameter that is a union of pointers (`transparent_union`) is passed as the
+    /// first of them.
+    fn transparent(&self, parameter: &CType, argument: &Term) -> Option<CType> {
+        let CType::Record(id) = parameter else { return None };
+        let record = self.tree.types.record(*id);
+        let is_one = record.union && record.fields.iter().all(|field| field.ty.is_pointer());
+        let first = record.fields.first().filter(|_| is_one && argument.ty.is_scalar())?;
+        Some(first.ty.clone())
     }
 }
 
