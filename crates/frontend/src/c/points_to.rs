@@ -77,6 +77,8 @@ pub(crate) struct Classes {
     smallest: BTreeMap<Class, Option<u64>>,
     /// Classes below this one are no longer joined: zero while the analysis runs.
     complete: Class,
+    /// What pointers from outside may point to, once it was asked for.
+    elsewhere: Option<BTreeSet<Class>>,
 }
 
 impl Classes {
@@ -366,6 +368,10 @@ impl Classes {
         if origin == Origin::Input {
             return true;
         }
+        // What is known does not change any more.
+        if let Some(known) = &self.elsewhere {
+            return known.iter().any(|other| *other != class);
+        }
         let mut reached = BTreeSet::new();
         for other in 0..self.complete {
             let facts = &self.facts[other as usize];
@@ -374,11 +380,11 @@ impl Classes {
                 at = self.pointee[next as usize];
             }
         }
-        reached.remove(&class);
-        reached.iter().any(|other| {
+        reached.retain(|other| {
             let facts = &self.facts[*other as usize];
             (facts.owned && facts.exposed) || facts.heap
-        })
+        });
+        self.elsewhere.insert(reached).iter().any(|other| *other != class)
     }
 
     /// The scalars that memory is divided into, once all is known: they repeat with the period. If
@@ -648,6 +654,9 @@ impl Classes {
 
     fn statement(&mut self, tree: &Tree, statement: &Statement, result: Class) {
         match &statement.kind {
+            StatementKind::Cleanup(_, term) | StatementKind::GotoAny(term) => {
+                self.value(tree, term);
+            }
             StatementKind::Expression(term) => {
                 self.value(tree, term);
             }

@@ -36,6 +36,7 @@ fn in_statement(statement: &Statement, names: &FxHashSet<FunctionId>) -> bool {
     match &statement.kind {
         StatementKind::Unsupported(_) => true,
         StatementKind::Expression(value) | StatementKind::Return(Some(value)) => term(value),
+        StatementKind::Cleanup(_, value) | StatementKind::GotoAny(value) => term(value),
         StatementKind::Declare(_, initial) => {
             initial.iter().flat_map(|initial| &initial.items).any(|item| term(&item.value))
         }

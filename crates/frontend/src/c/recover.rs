@@ -12,8 +12,9 @@ use super::rewrite::Tokens;
 pub(crate) struct Lost {
     /// The bytes that are blank now. The braces of a body are still there.
     pub(crate) range: Range<usize>,
-    /// Where the parser stopped, and how long the word there is.
+    /// Where the parser stopped, and the word there.
     pub(crate) at: Range<usize>,
+    pub(crate) word: String,
     /// The words at the outermost level of a declaration; none if the body of a function was cut out.
     pub(crate) names: Vec<String>,
 }
@@ -24,6 +25,7 @@ pub(crate) const MOST_CUTS: usize = 50;
 /// Cuts out the body or the declaration around a place.
 pub(crate) fn cut(text: &mut String, at: Range<usize>) -> Option<Lost> {
     let (range, is_body) = around(text, at.start)?;
+    let word = text.get(at.clone()).unwrap_or_default().to_owned();
     let names = if is_body { Vec::new() } else { outer_words(&text[range.clone()]) };
     let keep = |byte: u8| if byte == b'\n' { byte } else { b' ' };
     let blank: Vec<u8> = text[range.clone()].bytes().map(keep).collect();
@@ -32,7 +34,7 @@ pub(crate) fn cut(text: &mut String, at: Range<usize>) -> Option<Lost> {
         return None;
     }
     text.replace_range(range.clone(), &blank);
-    Some(Lost { range, at, names })
+    Some(Lost { range, at, word, names })
 }
 
 /// The inside of the body of the function around a place, and true; else the declaration there.
@@ -97,6 +99,13 @@ fn next_opener(text: &str, at: usize) -> Option<&str> {
 
 /// The words outside of all brackets, and in parentheses: what may be declared.
 fn outer_words(text: &str) -> Vec<String> {
+    let first = Tokens { text, at: 0 }.next().map_or("", |(_, token)| token);
+    if matches!(first, "asm" | "__asm" | "__asm__") {
+        // Assembly may define whatever it names.
+        let text = text.replace("\\n", " ").replace("\\t", " ");
+        let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        return parts.filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    }
     let (mut depth, mut words) = (0_usize, Vec::new());
     for (_, token) in (Tokens { text, at: 0 }) {
         match token {
@@ -124,13 +133,15 @@ mod tests {
             let lost = cut(&mut text, place..place + 1).expect("something is cut out");
             (text, lost.names)
         };
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (first, names) = cut_at(text.find('$').expect("there is one"));
-        assert!(first.starts_with("int a; int f(int x) {              } struct"), "{first}");
+        assert!(words(&first).starts_with("int a; int f(int x) { } struct"), "{first}");
         assert!(names.is_empty());
         let (second, names) = cut_at(text.find("$;").expect("there is one"));
-        assert!(second.contains("return x $ 1; }                        int h(x)"), "{second}");
+        assert!(words(&second).contains("return x $ 1; } int h(x)"), "{second}");
         assert_eq!(names, ["struct", "s", "g"]);
         let (third, _) = cut_at(text.find("$$").expect("there is one"));
-        assert!(third.ends_with("int h(x) int x; {            }"), "{third}");
+        assert!(words(&third).ends_with("int h(x) int x; { }"), "{third}");
+        assert!([first, second, third].iter().all(|other| other.len() == text.len()));
     }
 }

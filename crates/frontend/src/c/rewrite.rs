@@ -12,6 +12,10 @@ pub(crate) struct Rewritten {
 /// The name that is put between `?` and `:` where a program leaves it out.
 pub(crate) const LEFT_OUT: &str = "__builtin_own_left_out ";
 
+/// What stands for `&&label`, with the name as a string, and for `goto *e`.
+const LABEL: &str = "__builtin_own_label";
+pub(crate) const GOTO_ANY: &str = "__builtin_own_goto";
+
 /// Blanks out what has no meaning here and is not understood by the parser: `__extension__`,
 /// `__thread`, attributes behind labels and on statements, and directives that the preprocessor
 /// left in place. A declaration behind a label gets an empty statement in between, and so does a
@@ -99,6 +103,32 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                     for (from, to) in [(open + 1, comma), (comma + 1, close)] {
                         insertions.push((from, "sizeof(__typeof(".into()));
                         insertions.push((to, "))".into()));
+                    }
+                }
+            }
+            "&" if text[start..].starts_with("&&") && is_operator(previous) => {
+                // GNU: `&&label`
+                let mut rest = Tokens { text, at: start + 2 };
+                if let Some((at, name)) = rest.next().filter(|(_, name)| is_plain_word(name)) {
+                    blank(&mut out, start, start + 2);
+                    insertions.push((at, format!("{LABEL}(\"").into()));
+                    insertions.push((at + name.len(), "\")".into()));
+                    tokens.at = rest.at;
+                    (earlier, before, previous) = (before, previous, name);
+                    continue;
+                }
+            }
+            "goto" => {
+                // GNU: `goto *e;`
+                let mut rest = Tokens { text, at: tokens.at };
+                if let Some((star, _)) = rest.next().filter(|(_, next)| *next == "*") {
+                    if let Some((end, _)) = rest.find(|(_, token)| *token == ";") {
+                        blank(&mut out, start, star + 1);
+                        insertions.push((star + 1, format!("{GOTO_ANY}(").into()));
+                        insertions.push((end, ")".into()));
+                        tokens.at = star + 1;
+                        previous = "(";
+                        continue;
                     }
                 }
             }
@@ -287,6 +317,11 @@ fn escapes(quoted: &str) -> Vec<usize> {
         at += 1;
     }
     found
+}
+
+/// Whether what follows this token is an operand, so that `&&` is no operator of two.
+fn is_operator(previous: &str) -> bool {
+    matches!(previous, "=" | "(" | "," | "{" | "[" | "?" | "?:" | "return" | "-" | "+")
 }
 
 /// Whether a parenthesis behind this token may start a compound literal.

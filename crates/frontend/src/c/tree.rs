@@ -116,6 +116,8 @@ pub(crate) struct Function {
     pub(crate) end: Span,
     /// What is wrong with it: matters only if the function is used.
     pub(crate) problems: Vec<Problem>,
+    /// The labels whose addresses are taken, and objects that have these addresses.
+    pub(crate) labels: Vec<(String, ObjectId)>,
     /// Where it is said that it need not exist.
     pub(crate) weak: Option<Span>,
     /// Whether it runs by itself: in front of the entry, or behind it.
@@ -218,6 +220,11 @@ pub(crate) enum StatementKind {
     Return(Option<Term>),
     /// Inline assembly.
     Assembly(Box<Assembly>),
+    /// From here to the end of the block around, this is evaluated when the block is left; it is
+    /// about this object.
+    Cleanup(ObjectId, Box<Term>),
+    /// A jump to a label whose address is computed.
+    GotoAny(Box<Term>),
     /// Something that is not modelled, or not C.
     Unsupported(Box<Problem>),
 }

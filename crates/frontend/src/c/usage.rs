@@ -143,6 +143,7 @@ impl<'t> Walk<'t> {
     fn statement(&mut self, statement: &'t Statement) {
         match &statement.kind {
             StatementKind::Expression(term) | StatementKind::Return(Some(term)) => self.term(term),
+            StatementKind::Cleanup(_, term) | StatementKind::GotoAny(term) => self.term(term),
             StatementKind::Declare(_, Some(initial)) => self.initial(initial),
             StatementKind::Block(statements) => self.statements(statements),
             StatementKind::If(condition, then, otherwise) => {

@@ -72,6 +72,7 @@ impl Packing<'_> {
             | Unsupported(_)
             | Declare(_, None) => {}
             Expression(term) | Return(Some(term)) => self.term(term),
+            Cleanup(_, term) | GotoAny(term) => self.term(term),
             Declare(_, Some(initial)) => self.initial(initial),
             Block(statements) => self.statements(statements),
             If(condition, then, otherwise) => {

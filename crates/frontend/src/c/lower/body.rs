@@ -202,14 +202,14 @@ impl Body {
     /// The procedure, where each edge went, by the order in which they were made, and where each
     /// location went.
     pub(crate) fn finish(
-        self,
+        mut self,
         name: String,
         span: Span,
         parameters: usize,
         results: Vec<Scalar>,
     ) -> (Procedure, Vec<Option<u32>>, Vec<Option<LocationId>>) {
         let entry = self.resolve(self.entry);
-        let mut locations = self.locations.clone();
+        let mut locations = std::mem::take(&mut self.locations);
         for i in 0..locations.len() {
             let to = self.resolve(LocationId(i as u32)).0 as usize;
             if to != i {
@@ -218,11 +218,10 @@ impl Body {
                 all.splice(0..0, labels);
             }
         }
-        let edges: Vec<Edge> = self
-            .edges
-            .iter()
-            .map(|edge| Edge { from: self.resolve(edge.from), to: self.resolve(edge.to), ..edge.clone() })
-            .collect();
+        let mut edges = std::mem::take(&mut self.edges);
+        for edge in &mut edges {
+            (edge.from, edge.to) = (self.resolve(edge.from), self.resolve(edge.to));
+        }
         // Blank locations and ends that nothing leads to are no part of the procedure.
         let mut gone: Vec<bool> = self.joined.iter().map(Option::is_some).collect();
         loop {
@@ -247,10 +246,10 @@ impl Body {
         let keep = |i: usize| !gone[i];
         let mut places = vec![LocationId(0); locations.len()];
         let mut kept = Vec::new();
-        for (i, location) in locations.iter().enumerate() {
+        for (i, location) in locations.into_iter().enumerate() {
             if keep(i) {
                 places[i] = LocationId(kept.len() as u32);
-                kept.push(location.clone());
+                kept.push(location);
             }
         }
         let mut order: Vec<usize> = (0..edges.len()).filter(|i| keep(edges[*i].from.0 as usize)).collect();
@@ -261,11 +260,13 @@ impl Body {
         order.sort_by_key(sorted);
         let mut went = vec![None; edges.len()];
         let mut moved = Vec::with_capacity(order.len());
+        let mut edges: Vec<Option<Edge>> = edges.into_iter().map(Some).collect();
         for (position, i) in order.iter().enumerate() {
-            let edge = &edges[*i];
             went[*i] = Some(position as u32);
-            let (from, to) = (places[edge.from.0 as usize], places[edge.to.0 as usize]);
-            moved.push(Edge { from, to, ..edge.clone() });
+            moved.extend(edges[*i].take().map(|edge| {
+                let (from, to) = (places[edge.from.0 as usize], places[edge.to.0 as usize]);
+                Edge { from, to, ..edge }
+            }));
         }
         let procedure = Procedure {
             name,
@@ -278,7 +279,7 @@ impl Body {
             entry: places[entry.0 as usize],
             exit: LocationId(0),
         };
-        let moved_to = (0..locations.len()).map(|i| keep(i).then(|| places[i])).collect();
+        let moved_to = (0..places.len()).map(|i| keep(i).then(|| places[i])).collect();
         (procedure, went, moved_to)
     }
 

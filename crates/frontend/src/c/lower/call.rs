@@ -210,15 +210,13 @@ impl Lower<'_, '_> {
         let function = tree.function(id);
         let span = term.span;
         if function.name.starts_with("pthread_") || function.name == "thrd_create" {
-            return Err(Problem::unsupported(
-                span,
-                &format!("threads are not supported yet: `{}` is", function.name),
-            ));
+            let what = format!("threads are not supported yet: `{}` is", function.name);
+            return Err(Problem::unsupported(span, &what));
         }
-        if matches!(
-            function.name.as_str(),
-            "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "longjmp" | "siglongjmp"
-        ) {
+        if matches!(function.name.as_str(), "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp") {
+            return self.setjmp(id, arguments, term, want);
+        }
+        if matches!(function.name.as_str(), "longjmp" | "_longjmp" | "siglongjmp" | "__longjmp_chk") {
             return Err(Problem::unsupported(span, &format!("`{}` is", function.name)));
         }
         arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
@@ -228,6 +226,21 @@ impl Lower<'_, '_> {
         }
         self.changes(id, arguments, span)?;
         self.input(&function.name, term, want)
+    }
+
+    /// `setjmp` returns 0; that it returns again is up to `longjmp`, which is not modelled.
+    fn setjmp(&mut self, id: FunctionId, arguments: &[Term], term: &Term, want: Want) -> Checked<Vec<Expr>> {
+        let span = term.span;
+        self.cx.assume("only the program itself jumps to where it has called `setjmp`", Some(span));
+        arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
+        self.changes(id, arguments, span)?;
+        let zero = Expr::constant(0, self.cx.tree.types.scalar(&term.ty));
+        match want {
+            Want::Nothing => {}
+            Want::Value => return Ok(vec![zero]),
+            Want::Into(target) => self.body.assign(span, vec![target], vec![zero]),
+        }
+        Ok(Vec::new())
     }
 
     /// Arbitrary values, for a run that does not get here.
@@ -294,14 +307,18 @@ impl Lower<'_, '_> {
         let class = self.cx.classes.value(self.cx.tree, pointer);
         let known = self.cx.classes.facts(class).functions.clone();
         let tree = self.cx.tree;
+        // A function with variable arguments is called as one.
+        let open = matches!(&callee.ty, CType::Function(signature) if signature.rest != Rest::Nothing);
         let variadic = |id: &FunctionId| {
             tree.function(*id).rest.is_some()
+                && open
                 && tree.function(*id).signature.parameters.len() <= arguments.len() + 1
         };
         let fits = |id: &FunctionId| {
             let signature = &tree.function(*id).signature;
             let ignored = signature.rest != Rest::Nothing && signature.parameters.len() <= arguments.len();
             let same = signature.parameters.len() == arguments.len() || ignored;
+            let same = same && tree.function(*id).rest.is_none();
             let void = (signature.result == CType::Void) == (term.ty == CType::Void);
             let shape = signature.result.is_scalar() == term.ty.is_scalar();
             (same && void && shape || variadic(id)) && self.cx.usage.addressed.contains(id)

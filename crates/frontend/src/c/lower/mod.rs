@@ -5,7 +5,7 @@
 //! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
 //! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is
 //!    evaluated first.
-//! 4. `statement.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `outside.rs`: functions without a
+//! 4. `statement.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `outside.rs`: functions without a
 //!    body; `start.rs`: what happens before `main`.
 
 mod body;
@@ -17,6 +17,7 @@ mod memory;
 mod order;
 mod outside;
 mod place;
+mod scopes;
 mod start;
 mod statement;
 mod storage;
@@ -34,7 +35,7 @@ use super::ctype::CType;
 use super::doubts::Observed;
 use super::points_to::{Class, Classes};
 use super::problem::{Checked, Problem};
-use super::tree::{FunctionId, ObjectId, Tree};
+use super::tree::{FunctionId, ObjectId, Term, Tree};
 use super::usage::Usage;
 use super::{Assumption, Input, Options, Region};
 use body::Body;
@@ -225,6 +226,8 @@ impl Context<'_> {
             head: None,
             function: Some(id),
             unsupported: Vec::new(),
+            cleanups: Vec::new(),
+            scopes_of_labels: FxHashMap::default(),
         };
         lower.entered_once =
             function.name == lower.cx.options.entry && !lower.cx.usage.recursive.contains(&id);
@@ -257,6 +260,9 @@ pub(crate) struct Lower<'c, 't> {
     function: Option<FunctionId>,
     /// Places that are not modelled.
     unsupported: Vec<(LocationId, String)>,
+    /// What is evaluated when the scopes around the statement at hand are left, the innermost last.
+    cleanups: Vec<(ObjectId, Term)>,
+    scopes_of_labels: FxHashMap<String, Vec<ObjectId>>,
 }
 
 impl Lower<'_, '_> {

@@ -34,6 +34,8 @@ impl Context<'_> {
             head: None,
             function: None,
             unsupported: Vec::new(),
+            cleanups: Vec::new(),
+            scopes_of_labels: FxHashMap::default(),
         };
         // Initial values may mention further objects.
         let mut done = 0;

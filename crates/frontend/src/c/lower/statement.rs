@@ -19,6 +19,8 @@ pub(crate) struct Jumps {
     after: LocationId,
     again: Option<LocationId>,
     cases: VecDeque<LocationId>,
+    /// How many scopes with something to do at their ends are around the statement.
+    depth: usize,
 }
 
 impl Lower<'_, '_> {
@@ -35,7 +37,12 @@ impl Lower<'_, '_> {
             self.attempt(|lower| lower.store_parameter(&place, values, span));
         }
         match function.problems.first() {
-            None => self.statements(function.body.as_deref().unwrap_or_default()),
+            None => {
+                let body = function.body.as_deref().unwrap_or_default();
+                self.scopes_of_labels = super::scopes::of_labels(body);
+                self.statements(body);
+                self.leave_scope(0);
+            }
             Some(problem) => {
                 self.cx.mistakes.extend(function.problems.iter().filter(|other| other.is_mistake()).cloned());
                 self.unsupported_from(self.body.at, problem.clone());
@@ -129,7 +136,13 @@ impl Lower<'_, '_> {
                 }
             }
             StatementKind::Declare(id, initial) => self.declare(*id, initial.as_ref(), span)?,
-            StatementKind::Block(statements) => self.statements(statements),
+            StatementKind::Block(statements) => {
+                let depth = self.cleanups.len();
+                self.statements(statements);
+                self.leave_scope(depth);
+            }
+            StatementKind::Cleanup(id, term) => self.cleanups.push((*id, (**term).clone())),
+            StatementKind::GotoAny(address) => self.goto_any(address, span)?,
             StatementKind::If(condition, then, otherwise) => {
                 let (yes, no, end) = (self.body.open(then.span), self.body.open(span), self.body.open(span));
                 self.head = Some(span);
@@ -163,6 +176,7 @@ impl Lower<'_, '_> {
                 self.body.at = after;
             }
             StatementKind::For(first, condition, step, body) => {
+                let depth = self.cleanups.len();
                 self.statements(first);
                 let (head, next, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
                 self.body.join(head, span);
@@ -184,6 +198,7 @@ impl Lower<'_, '_> {
                 }
                 self.body.join(head, span);
                 self.body.at = after;
+                self.leave_scope(depth);
             }
             StatementKind::Switch(value, body) => self.switch(value, body, span),
             StatementKind::Unsupported(problem) => return Err((**problem).clone()),
@@ -204,17 +219,27 @@ impl Lower<'_, '_> {
             }
             StatementKind::Goto(name) => {
                 let location = self.labelled(name, span);
+                self.clean_up(self.common_scope(name));
                 self.jump(location, span);
             }
             StatementKind::Break => match self.targets.last() {
                 Some(jumps) => {
-                    let to = jumps.after;
+                    let (to, depth) = (jumps.after, jumps.depth);
+                    self.clean_up(depth);
                     self.jump(to, span);
                 }
                 None => return Err(Problem::new(span, "`break` outside of a loop")),
             },
-            StatementKind::Continue => match self.targets.iter().rev().find_map(|jumps| jumps.again) {
-                Some(to) => self.jump(to, span),
+            StatementKind::Continue => match self
+                .targets
+                .iter()
+                .rev()
+                .find_map(|jumps| jumps.again.map(|again| (again, jumps.depth)))
+            {
+                Some((to, depth)) => {
+                    self.clean_up(depth);
+                    self.jump(to, span);
+                }
                 None => return Err(Problem::new(span, "`continue` outside of a loop")),
             },
             StatementKind::Return(value) => self.give_back(value.as_ref(), span)?,
@@ -234,13 +259,13 @@ impl Lower<'_, '_> {
     }
 
     /// A jump is a statement of its own.
-    fn jump(&mut self, to: LocationId, span: Span) {
+    pub(super) fn jump(&mut self, to: LocationId, span: Span) {
         let from = self.body.fill(span, LocationKind::Goto);
         self.body.edge(from, to, Operation::Skip, span);
         self.body.at = self.body.open(span);
     }
 
-    fn labelled(&mut self, name: &str, span: Span) -> LocationId {
+    pub(super) fn labelled(&mut self, name: &str, span: Span) -> LocationId {
         if let Some((location, _)) = self.labels.get(name) {
             return *location;
         }
@@ -266,7 +291,12 @@ impl Lower<'_, '_> {
     }
 
     fn repeat(&mut self, inside: LocationId, body: &Statement, again: LocationId, after: LocationId) {
-        self.targets.push(Jumps { after, again: Some(again), cases: VecDeque::new() });
+        self.targets.push(Jumps {
+            after,
+            again: Some(again),
+            cases: VecDeque::new(),
+            depth: self.cleanups.len(),
+        });
         let once = std::mem::replace(&mut self.entered_once, false);
         self.body.at = inside;
         self.statements(std::slice::from_ref(body));
@@ -308,7 +338,7 @@ impl Lower<'_, '_> {
         };
         self.body.edge(at, default, otherwise, span);
         self.body.at = self.body.open(body.span);
-        self.targets.push(Jumps { after, again: None, cases });
+        self.targets.push(Jumps { after, again: None, cases, depth: self.cleanups.len() });
         self.statements(std::slice::from_ref(body));
         self.targets.pop();
         self.body.join(after, span);
@@ -342,6 +372,12 @@ impl Lower<'_, '_> {
                 types.map(|ty| Expr::choice(self.cx.tree.types.scalar(ty))).collect()
             }
         };
+        let values = match self.cleanups.is_empty() {
+            true => values,
+            // What is returned is fixed before scopes are left.
+            false => values.into_iter().map(|value| self.keep(value, span)).collect(),
+        };
+        self.clean_up(0);
         self.leave(values, span, LocationKind::Return);
         Ok(())
     }

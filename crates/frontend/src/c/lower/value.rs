@@ -108,7 +108,7 @@ impl Lower<'_, '_> {
                 self.call_for(callee, arguments, term, super::call::Want::Nothing).map(drop)
             }
             TermKind::Block(statements, value) => {
-                self.statements(statements);
+                self.inner_statements(statements, term.span)?;
                 value.as_ref().map_or(Ok(()), |value| self.effects(value))
             }
             _ if matches!(term.ty, CType::Record(_)) => self.aggregate(term).map(drop),
@@ -232,7 +232,7 @@ impl Lower<'_, '_> {
                 }
             }
             TermKind::Block(statements, value) => {
-                self.statements(statements);
+                self.inner_statements(statements, term.span)?;
                 match value {
                     Some(value) => {
                         let result = self.value(value)?;
@@ -389,7 +389,7 @@ impl Lower<'_, '_> {
                 self.read_pieces(&place, span)
             }
             TermKind::Block(statements, Some(value)) => {
-                self.statements(statements);
+                self.inner_statements(statements, term.span)?;
                 self.aggregate(value)
             }
             TermKind::Conditional(condition, then, otherwise) => {

@@ -13,7 +13,9 @@ use super::specifiers::{Attributes, Parameter, Specifiers, adjusted};
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature};
 use crate::c::problem::{Checked, Kind, Problem};
-use crate::c::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind};
+use crate::c::tree::{
+    Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind, Term, TermKind,
+};
 
 impl Sema<'_> {
     /// Reads a declaration; in a function, the statements that it stands for.
@@ -115,7 +117,7 @@ impl Sema<'_> {
         &mut self,
         specifiers: &Specifiers,
         syntax: &Node<InitDeclarator>,
-    ) -> Checked<Option<Statement>> {
+    ) -> Checked<Vec<Statement>> {
         let (name, ty) = self.declarator(&syntax.node.declarator, specifiers.ty.clone())?;
         let Some((name, at)) = name else { return self.fail(syntax, "a name is expected") };
         let span = self.span_between(at.start, at.end);
@@ -138,13 +140,13 @@ impl Sema<'_> {
                 None => Entity::Type(ty),
             };
             self.bind(&name, entity);
-            return Ok(None);
+            return Ok(Vec::new());
         }
         self.assembler_name(&name, &syntax.node.declarator.node.extensions, span);
         if let CType::Function(signature) = ty {
             let id = self.function_named(&name, signature, specifiers, span);
             self.function_attributes(id, attributes, refused);
-            return Ok(None);
+            return Ok(Vec::new());
         }
         if ty == CType::Void {
             return self.fail(syntax, format!("`{name}` has no type"));
@@ -160,7 +162,7 @@ impl Sema<'_> {
                 let weak = weak.map(|span| Problem::unsupported(span, "an object that need not exist is"));
                 object.problem = object.problem.take().or(refused.into_iter().next()).or(weak);
             }
-            return Ok(None);
+            return Ok(Vec::new());
         }
         if let Some(problem) = refused.into_iter().next() {
             return Err(problem);
@@ -180,7 +182,30 @@ impl Sema<'_> {
             return self.fail(syntax, format!("`{name}` has an incomplete type"));
         }
         let span = self.span(syntax);
-        Ok(Some(Statement { kind: StatementKind::Declare(id, initial), span }))
+        let mut statements = vec![Statement { kind: StatementKind::Declare(id, initial), span }];
+        statements.extend(attributes.cleanup.map(|function| self.cleanup(id, function, span)));
+        Ok(statements)
+    }
+
+    /// What happens to a variable when its scope is left: `cleanup`.
+    fn cleanup(&mut self, id: ObjectId, function: FunctionId, span: wherefore_program::Span) -> Statement {
+        let signature = self.tree.function(function).signature.clone();
+        let ty = self.tree.object(id).ty.clone();
+        let place = Term::new(TermKind::Object(id), ty.clone(), span);
+        let address = Term::new(TermKind::Address(Box::new(place)), ty.pointer_to(), span);
+        let argument = match signature.parameters.first() {
+            Some(parameter) => self.convert(address, parameter),
+            None => Ok(address),
+        };
+        match argument {
+            Ok(argument) => {
+                let result = signature.result.clone();
+                let callee = Term::new(TermKind::Function(function), CType::Function(signature), span);
+                let call = Term::new(TermKind::Call(Box::new(callee), vec![argument]), result, span);
+                Statement { kind: StatementKind::Cleanup(id, Box::new(call)), span }
+            }
+            Err(problem) => self.unsupported_here(problem),
+        }
     }
 
     /// Takes note of a name that an object or a function has for the assembler.
@@ -302,6 +327,7 @@ impl Sema<'_> {
             span,
             end: span,
             problems: Vec::new(),
+            labels: Vec::new(),
             weak: None,
             runs: None,
         });

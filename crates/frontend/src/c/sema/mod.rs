@@ -233,7 +233,7 @@ fn analyse_unit(
     };
     for lost in &unit.lost {
         let span = unit.lines.span(sema.sources, lost.at.start, lost.at.end);
-        let problem = Problem::unsupported(span, "something here that the parser does not know is");
+        let problem = Problem::unsupported(span, &format!("the syntax at `{}` is", lost.word));
         // What nobody declares any more is a mistake where it is used, or a function of any result;
         // the latter are known to be unknown by their names.
         for name in &lost.names {

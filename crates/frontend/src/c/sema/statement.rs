@@ -1,13 +1,23 @@
 //! Statements.
 
-use lang_c::ast::{AsmStatement, BlockItem, ForInitializer, Label, LabeledStatement, Statement as Syntax};
+use lang_c::ast::{
+    AsmStatement, BlockItem, Expression, ForInitializer, Label, LabeledStatement, Statement as Syntax,
+};
 use lang_c::span::Node;
 use wherefore_program::Span;
 
 use super::{Sema, Switch};
 use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Assembly, Statement, StatementKind, Term, TermKind};
+use crate::c::rewrite::GOTO_ANY;
+use crate::c::tree::{Assembly, Lifetime, Statement, StatementKind, Term, TermKind};
+
+/// The operand of `goto *e`, as the text was rewritten.
+fn computed_label(expression: &Node<Expression>) -> Option<&Node<Expression>> {
+    let Expression::Call(call) = &expression.node else { return None };
+    let Expression::Identifier(name) = &call.node.callee.node else { return None };
+    call.node.arguments.first().filter(|_| name.node.name == GOTO_ANY)
+}
 
 impl Sema<'_> {
     /// The items of a block, in the scope at hand. A problem in one does not hide those in others.
@@ -111,6 +121,11 @@ impl Sema<'_> {
             }
             Syntax::Expression(None) => one(StatementKind::Empty),
             Syntax::Expression(Some(expression)) => {
+                if let Some(address) = computed_label(expression) {
+                    let address = self.value(address)?;
+                    let address = self.convert(address, &CType::Void.pointer_to())?;
+                    return one(StatementKind::GotoAny(Box::new(address)));
+                }
                 let value = self.value(expression)?;
                 one(StatementKind::Expression(value))
             }
@@ -236,6 +251,27 @@ impl Sema<'_> {
             Err(problem) => statements.push(self.unsupported_here(problem)),
         }
         Ok(statements)
+    }
+
+    /// `&&label`: the address of an object that stands for the label.
+    pub(super) fn label_address(&mut self, name: &str, span: Span) -> Checked<Term> {
+        let Some(function) = self.function else {
+            return Err(Problem::new(span, "a label outside of a function"));
+        };
+        let labels = &self.tree.function(function).labels;
+        let known = labels.iter().find(|(label, _)| label == name).map(|(_, id)| *id);
+        let id = match known {
+            Some(id) => id,
+            None => {
+                let id = self.automatic(&format!("&&{name}"), CType::CHAR, span);
+                self.tree.objects[id.0 as usize].lifetime = Lifetime::Static;
+                self.tree.functions[function.0 as usize].labels.push((name.to_owned(), id));
+                id
+            }
+        };
+        let place = Term::new(TermKind::Object(id), CType::CHAR, span);
+        let address = Term::new(TermKind::Address(Box::new(place)), CType::CHAR.pointer_to(), span);
+        self.convert(address, &CType::Void.pointer_to())
     }
 
     /// The value that a switch is about.

@@ -65,7 +65,7 @@ impl Sema<'_> {
             }
             Expression::AlignOf(name) => {
                 let ty = self.type_name(&name.node.0)?;
-                if self.aligns && is_expression(&name.node.0.node) || matches!(ty, CType::Function(_)) {
+                if self.aligns && self.is_expression(&name.node.0.node) || matches!(ty, CType::Function(_)) {
                     return self.unsupported(node, "the alignment of an object in a text that sets some is");
                 }
                 let align = self.tree.types.align(&ty);
@@ -368,6 +368,20 @@ impl Sema<'_> {
 }
 
 impl Sema<'_> {
+    /// Whether a type is that of an expression: `typeof(e)`.
+    fn is_expression(&self, name: &TypeName) -> bool {
+        name.specifiers.iter().any(|specifier| match &specifier.node {
+            SpecifierQualifier::TypeSpecifier(ty) => match &ty.node {
+                TypeSpecifier::TypeOf(of) => match &of.node {
+                    TypeOf::Expression(expression) => self.type_in_parentheses(expression).is_none(),
+                    TypeOf::Type(_) => false,
+                },
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
     /// A pointer for a parameter that is a union of pointers (`transparent_union`) is passed as the
     /// first of them.
     fn transparent(&self, parameter: &CType, argument: &Term) -> Option<CType> {
@@ -377,16 +391,6 @@ impl Sema<'_> {
         let first = record.fields.first().filter(|_| is_one && argument.ty.is_scalar())?;
         Some(first.ty.clone())
     }
-}
-
-/// Whether a type is that of an expression: `typeof(e)`.
-fn is_expression(name: &TypeName) -> bool {
-    name.specifiers.iter().any(|specifier| match &specifier.node {
-        SpecifierQualifier::TypeSpecifier(ty) => {
-            matches!(&ty.node, TypeSpecifier::TypeOf(of) if matches!(of.node, TypeOf::Expression(_)))
-        }
-        _ => false,
-    })
 }
 
 /// Whether the middle of `a ?: b` is left out: the rewriting has put a name there.
