@@ -1,6 +1,6 @@
 //! Attributes: which ones change nothing here, and where others stand in a text.
 
-use super::rewrite::Tokens;
+use super::tokens::Tokens;
 
 /// Attributes that do not change what a program does, or not beyond what is assumed anyhow: hints
 /// for the optimiser, for warnings, for the linker and for debuggers, and calling conventions.

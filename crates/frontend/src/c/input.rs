@@ -18,8 +18,9 @@ use super::pragmas::Pragmas;
 use super::problem::Problem;
 use super::quotable::{Quotable, dependencies};
 use super::recover::{self, Lost};
-use super::rewrite::{Rewritten, rewrite, without_comments};
+use super::rewrite::{Rewritten, rewrite};
 use super::spellings;
+use super::tokens::without_comments;
 use crate::diagnostics::LoadError;
 
 /// A parsed file with the way back to its source.

@@ -5,7 +5,7 @@
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks
 //!    of SV-COMP into options.
-//! 2. `input.rs`, `spellings.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to
+//! 2. `input.rs`, `tokens.rs`, `spellings.rs`, `rewrite`, `lines.rs`: from files to parsed text, and back to
 //!    places in files; `judge.rs`, `recover.rs`: whether a mistake is
 //!    one, and what the parser does not know; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
 //!    `attributes.rs`, `pragmas.rs`: what the parser does not keep. [`Mentions`]: whether a
@@ -13,7 +13,7 @@
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //!    `variadic.rs`: variable arguments as a structure in memory.
 //!    `provisional.rs`: definitions that are only for inlining.
-//! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one;
+//! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
 
@@ -39,6 +39,7 @@ mod rewrite;
 mod sema;
 mod spellings;
 mod task;
+mod tokens;
 mod tree;
 mod usage;
 mod variadic;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::rewrite::Tokens;
+use super::tokens::Tokens;
 
 /// What was cut out of a text.
 #[derive(Clone, Debug)]

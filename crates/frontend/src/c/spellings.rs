@@ -3,7 +3,7 @@
 //! functions that says nothing about the program.
 
 use super::attributes::{is_harmless, plain};
-use super::rewrite::{Tokens, blank};
+use super::tokens::{Tokens, blank};
 
 /// Attributes in double brackets that change nothing.
 const HARMLESS: [&str; 8] = [

@@ -473,7 +473,7 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "flexible array member",
         ),
         ("_Alignas(16) char b[3]; int main(void) { return _Alignof(b); }", "alignment"),
-        ("asm(\"f: ret\"); void f(void); int main(void) { f(); return 0; }", "the syntax at `asm`"),
+        ("asm(\"f: ret\"); void f(void); int main(void) { f(); return 0; }", "the syntax at `__asm__`"),
         (
             "int f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n); return __builtin_va_arg(a, int); } int (*p)(int, ...) = f; int main(void) { return p(1, 2); }",
             "through a pointer with variable arguments",
