@@ -69,6 +69,6 @@ fn in_term(term: &Term, names: &FxHashSet<FunctionId>) -> bool {
             statements.iter().any(|statement| in_statement(statement, names))
                 || value.as_deref().is_some_and(|value| in_term(value, names))
         }
-        _ => term.children().into_iter().any(|child| in_term(child, names)),
+        _ => term.any_child(&mut |child| in_term(child, names)),
     }
 }

@@ -259,14 +259,14 @@ impl Term {
     pub(crate) fn has_effects(&self) -> bool {
         use TermKind::{Assign, Block, Call, Update};
         matches!(self.kind, Assign(..) | Block(..) | Call(..) | Update(..))
-            || self.children().into_iter().any(Term::has_effects)
+            || self.any_child(&mut Term::has_effects)
     }
 
-    /// The direct parts of an expression, statements inside it not included.
-    pub(crate) fn children(&self) -> Vec<&Term> {
+    /// Whether one of the direct parts of an expression is such; without a list of them.
+    pub(crate) fn any_child<'t>(&'t self, is_such: &mut dyn FnMut(&'t Term) -> bool) -> bool {
         use TermKind::*;
         match &self.kind {
-            Constant(_) | Real(_) | Object(_) | Function(_) | Old => Vec::new(),
+            Constant(_) | Real(_) | Object(_) | Function(_) | Old => false,
             Deref(a)
             | Field(a, _)
             | Materialise(_, a)
@@ -274,10 +274,8 @@ impl Term {
             | Address(a)
             | Convert(a)
             | Unary(_, a)
-            | Not(a) => {
-                vec![a]
-            }
-            Literal(_, initial) => initial.items.iter().map(|item| &item.value).collect(),
+            | Not(a) => is_such(a),
+            Literal(_, initial) => initial.items.iter().any(|item| is_such(&item.value)),
             Arithmetic(_, a, b)
             | Compare(_, a, b)
             | Shift(_, a, b)
@@ -287,11 +285,21 @@ impl Term {
             | And(a, b)
             | Or(a, b)
             | Assign(a, b)
-            | Update(a, b, _) => vec![a, b],
-            Conditional(a, b, c) => vec![a, b, c],
-            Comma(terms) => terms.iter().collect(),
-            Call(callee, arguments) => std::iter::once(&**callee).chain(arguments).collect(),
-            Block(_, value) => value.iter().map(|value| &**value).collect(),
+            | Update(a, b, _) => is_such(a) || is_such(b),
+            Conditional(a, b, c) => is_such(a) || is_such(b) || is_such(c),
+            Comma(terms) => terms.iter().any(is_such),
+            Call(callee, arguments) => is_such(callee) || arguments.iter().any(is_such),
+            Block(_, value) => value.as_deref().is_some_and(is_such),
         }
+    }
+
+    /// The direct parts of an expression, statements inside it not included.
+    pub(crate) fn children(&self) -> Vec<&Term> {
+        let mut found = Vec::new();
+        self.any_child(&mut |child| {
+            found.push(child);
+            false
+        });
+        found
     }
 }

@@ -4,7 +4,10 @@
 set -eu
 cache=$1
 package=$2
-suite=${WHEREFORE_SUITE:-bookworm}
+suite=bookworm
+# The pool no longer has the source of this one for the suite.
+newer=trixie
+case $package in privoxy) release=$newer ;; *) release=$suite ;; esac
 units=$cache/units/$package
 [ -e "$units/.done" ] && exit 0
 
@@ -13,8 +16,8 @@ apt=$cache/apt
 if [ ! -e "$apt/ready" ]; then
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
   key=/usr/share/keyrings/debian-archive-keyring.gpg
-  for kind in deb deb-src; do
-    echo "$kind [signed-by=$key] http://deb.debian.org/debian $suite main"
+  for what in "deb $suite" "deb-src $suite" "deb-src $newer"; do
+    echo "${what% *} [signed-by=$key] http://deb.debian.org/debian ${what#* } main"
   done > "$apt/sources.list"
   cat > "$apt/apt.conf" <<END
 Dir::Etc::sourcelist "$apt/sources.list";
@@ -41,7 +44,7 @@ if [ ! -e "$tools/ready" ]; then
   touch "$tools/ready"
 fi
 export PATH="$tools/usr/bin:$PATH" M4="$tools/usr/bin/m4" BISON_PKGDATADIR="$tools/usr/share/bison"
-export LD_LIBRARY_PATH="$tools/usr/lib/x86_64-linux-gnu" AUTOM4TE="$tools/usr/bin/autom4te"
+export LD_LIBRARY_PATH="$tools/usr/lib/x86_64-linux-gnu" LIBRARY_PATH="$tools/usr/lib/x86_64-linux-gnu" AUTOM4TE="$tools/usr/bin/autom4te"
 export ACLOCAL="$tools/usr/bin/aclocal -I $tools/usr/share/aclocal" CPATH="$tools/usr/include"
 export AUTOCONF="$tools/usr/bin/autoconf" AUTOHEADER="$tools/usr/bin/autoheader"
 export AUTOMAKE="$tools/usr/bin/automake" AUTOPOINT="$tools/usr/bin/autopoint"
@@ -83,7 +86,7 @@ chmod +x "$cache/cc"
 mkdir -p "$cache/src" "$units"
 cd "$cache/src"
 if [ ! -d "$package" ]; then
-  apt-get -q source --download-only "$package"
+  apt-get -q source --download-only "$package/$release"
   dpkg-source --no-check -x "$package"_*.dsc "$package"
 fi
 cd "$package"

@@ -72,7 +72,7 @@ impl Lower<'_, '_> {
                 let safe = right.constant().is_some_and(|value| value != 0 && value != minus_one);
                 safe && self.is_pure(left)
             }
-            _ => term.children().into_iter().all(|child| self.is_pure(child)),
+            _ => !term.any_child(&mut |child| !self.is_pure(child)),
         }
     }
 
