@@ -478,7 +478,6 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "int f(int n, ...) { __builtin_va_list a; __builtin_va_start(a, n); return __builtin_va_arg(a, int); } int (*p)(int, ...) = f; int main(void) { return p(1, 2); }",
             "through a pointer with variable arguments",
         ),
-        ("void __attribute__((weak)) w(void); int main(void) { return !w; }", "need not exist"),
         ("extern int w __attribute__((weak)); int main(void) { return &w == 0; }", "need not exist"),
         (
             "struct S { int a; } __attribute__((scalar_storage_order(\"big-endian\"))) s; int main(void) { return s.a; }",
