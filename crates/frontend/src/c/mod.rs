@@ -5,9 +5,9 @@
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks
 //!    of SV-COMP into options.
-//! 2. `input.rs`, `tokens.rs`, `spellings.rs`, `rewrite`, `lines.rs`: from files to parsed text, and back to
-//!    places in files; `judge.rs`, `recover.rs`: whether a mistake is
-//!    one, and what the parser does not know; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
+//! 2. `input.rs`, `tokens.rs`, `spellings.rs`, `rewrite`, `lines.rs`: from files to parsed text,
+//!    and back to places in files; `judge.rs`, `recover.rs`: whether a mistake is one, and what the
+//!    parser does not know; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
 //!    `attributes.rs`, `pragmas.rs`: what the parser does not keep. [`Mentions`]: whether a
 //!    property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
@@ -188,8 +188,8 @@ pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, Lo
     translate_files(files, Roots::Entry, options)
 }
 
-/// Translates C files that are a part of a program: a run starts in any one of their functions, with
-/// any arguments. The entry that the options name does not matter.
+/// Translates C files that are a part of a program: a run starts in any one of their functions,
+/// with any arguments. The entry that the options name does not matter.
 pub fn translate_every_function(files: &[PathBuf], options: &Options) -> Result<Translation, LoadError> {
     translate_files(files, Roots::Every, options)
 }
@@ -223,8 +223,8 @@ fn translate_files(files: &[PathBuf], roots: Roots, options: &Options) -> Result
 /// use wherefore_frontend::c::{Options, translate_text};
 /// use wherefore_program::TargetChoice;
 ///
-/// let text = "void reach_error(void); int x; int main(void) { x = 1; if (x != 1) reach_error(); return 0; }";
-/// let translation = translate_text("tiny.c", text, &Options::default())?;
+/// let text = "void reach_error(void); int x; int main(void) { x = 1; if (x != 1) reach_error();
+/// return 0; }"; let translation = translate_text("tiny.c", text, &Options::default())?;
 /// assert_eq!(translation.program.targets(&TargetChoice::Default).unwrap().len(), 1);
 /// # Ok::<(), wherefore_frontend::LoadError>(())
 /// ```

@@ -15,7 +15,8 @@ pub(crate) struct Lost {
     /// Where the parser stopped, and the word there.
     pub(crate) at: Range<usize>,
     pub(crate) word: String,
-    /// The words at the outermost level of a declaration; none if the body of a function was cut out.
+    /// The words at the outermost level of a declaration; none if the body of a function was cut
+    /// out.
     pub(crate) names: Vec<String>,
 }
 

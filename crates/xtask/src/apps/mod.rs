@@ -1,9 +1,9 @@
 //! `cargo xtask apps`: whether the front end translates real programs.
 //!
 //! The programs are source packages of Debian. They are fetched into a cache folder and compiled
-//! there by `build.sh`, with a compiler that keeps the preprocessed text of every unit; they are never
-//! a part of this repository. Every unit is then translated by a process of its own, with all of its
-//! functions.
+//! there by `build.sh`, with a compiler that keeps the preprocessed text of every unit; they are
+//! never a part of this repository. Every unit is then translated by a process of its own, with all
+//! of its functions.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

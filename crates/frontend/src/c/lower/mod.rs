@@ -5,8 +5,8 @@
 //! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
 //! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is
 //!    evaluated first.
-//! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `outside.rs`: functions without a
-//!    body; `start.rs`: what happens before `main`.
+//! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`;
+//!    `outside.rs`: functions without a body; `start.rs`: what happens before `main`.
 
 mod body;
 mod branch;

@@ -56,7 +56,8 @@ fn in_statements(
 }
 
 impl Lower<'_, '_> {
-    /// Leaves all scopes but the outermost ones, for a jump: what follows in the text is still inside.
+    /// Leaves all scopes but the outermost ones, for a jump: what follows in the text is still
+    /// inside.
     pub(super) fn clean_up(&mut self, depth: usize) {
         let open: Vec<Term> = self.cleanups[depth..].iter().rev().map(|(_, term)| term.clone()).collect();
         for term in open {

@@ -3,7 +3,8 @@
 //! # Reading order
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
 //! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have.
-//!    `declare.rs`: declarations and functions; `unknown.rs`: those that are not understood. `initial.rs`: initialisers.
+//!    `declare.rs`: declarations and functions; `unknown.rs`: those that are not understood.
+//!    `initial.rs`: initialisers.
 //! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`,
 //!    `bit_builtins.rs`: functions that the compiler knows. `variadic.rs`: `va_list` and what is
 //!    done with it.
