@@ -223,8 +223,8 @@ fn translate_files(files: &[PathBuf], roots: Roots, options: &Options) -> Result
 /// use wherefore_frontend::c::{Options, translate_text};
 /// use wherefore_program::TargetChoice;
 ///
-/// let text = "void reach_error(void); int x; int main(void) { x = 1; if (x != 1) reach_error();
-/// return 0; }"; let translation = translate_text("tiny.c", text, &Options::default())?;
+/// let text = "void reach_error(void); int x; int main(void) { x = 1; if (x != 1) reach_error(); return 0; }";
+/// let translation = translate_text("tiny.c", text, &Options::default())?;
 /// assert_eq!(translation.program.targets(&TargetChoice::Default).unwrap().len(), 1);
 /// # Ok::<(), wherefore_frontend::LoadError>(())
 /// ```
