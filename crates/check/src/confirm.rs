@@ -1,14 +1,15 @@
 //! From what engines say to what users read: verdicts count only if nothing speaks against them.
 //!
 //! A failing run of a compiled language counts only if the compiled program does not contradict it.
-//! A proof counts only if nothing was observed that is not modelled ([`Task::doubts`]), if no index
-//! can be outside of its array, and if its check by other code does not refute it.
+//! A proof counts only if no run comes to a place that is not modelled ([`Task::unsupported`]), if
+//! nothing was observed that is not modelled ([`Task::doubts`]), if no index can be outside of its
+//! array, and if its check by other code does not refute it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wherefore_program::{Compilation, ErrorSite, TargetChoice, Task};
+use wherefore_program::{Compilation, ErrorKind, ErrorSite, TargetChoice, Task, Unsupported};
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
@@ -65,8 +66,14 @@ pub fn confirm(
         }
     }
     let look = budget.within(taken + SECOND_LOOK);
-    if answer.verdicts.iter().any(|verdict| verdict.proof().is_some()) {
-        if let Some(why) = doubts(task, engines, (session, &look)) {
+    let has_proof = answer.verdicts.iter().any(|verdict| verdict.proof().is_some());
+    // What is not modelled could be the only check.
+    if has_proof || answer.verdicts.is_empty() {
+        answer.facts.spoilt = unsupported(task, engines, (session, budget));
+    }
+    if has_proof {
+        let spoilt = answer.facts.spoilt.clone();
+        if let Some(why) = spoilt.or_else(|| other_doubts(task, engines, (session, &look))) {
             for verdict in answer.verdicts.iter_mut().filter(|verdict| verdict.proof().is_some()) {
                 *verdict = Verdict::Unknown(why.clone());
             }
@@ -124,6 +131,37 @@ fn contradiction(task: &Task, run: &FailingRun, outcome: Option<&Replay>) -> Opt
 
 /// What speaks against all proofs about a program.
 pub fn doubts(
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    (session, budget): (&Session, &Budget),
+) -> Option<Why> {
+    unsupported(task, engines, (session, budget)).or_else(|| other_doubts(task, engines, (session, budget)))
+}
+
+/// A place that is not modelled and that runs may come to.
+fn unsupported(
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    (session, budget): (&Session, &Budget),
+) -> Option<Why> {
+    let first = task.unsupported.first()?;
+    let site = |place: &Unsupported| ErrorSite { node: place.node, kind: ErrorKind::Assertion };
+    let asked = task.with_checks(task.unsupported.iter().map(site).collect());
+    let mut answer = portfolio(&asked, engines, Extent::FirstFailure, session, budget);
+    check_unrollings(&mut answer, &asked, session, budget);
+    let why = |place: &Unsupported, reached| Why::Unsupported { what: place.words(&task.program), reached };
+    match answer.decision() {
+        Overall::Safe => None,
+        Overall::Unsafe(run) => Some(why(task.unsupported.get(run.target).unwrap_or(first), true)),
+        Overall::Unknown(_) => {
+            let open = answer.verdicts.iter().position(|verdict| verdict.proof().is_none());
+            Some(why(open.and_then(|at| task.unsupported.get(at)).unwrap_or(first), false))
+        }
+    }
+}
+
+/// What else speaks against them.
+fn other_doubts(
     task: &Task,
     engines: &[Arc<dyn Engine>],
     (session, budget): (&Session, &Budget),

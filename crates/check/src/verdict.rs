@@ -192,6 +192,13 @@ pub enum Why {
     Doubts(Vec<String>),
     /// An index can be outside of its array, here.
     OutOfBounds(Span),
+    /// Runs come to a place that is not modelled, or it is not known that none does.
+    Unsupported {
+        /// The place and what is not supported there.
+        what: String,
+        /// Whether a run was found that comes there.
+        reached: bool,
+    },
     /// A proof was found, and its check says that it is none: an error of ours.
     Refuted(String),
     /// A proof was found, but the solver that was named did not accept it.
@@ -232,6 +239,10 @@ impl Why {
             Self::Doubts(doubts) => format!("it is safe only if {}", doubts.join("; and only if ")),
             Self::OutOfBounds(at) => {
                 format!("an index can be outside of its array at {}, so that nothing is certain", place(at))
+            }
+            Self::Unsupported { what, reached: true } => what.clone(),
+            Self::Unsupported { what, reached: false } => {
+                format!("{what}, and it is not known whether runs come there")
             }
             Self::Refuted(why) => {
                 format!("a proof was found, but its check refutes it: {why}; this is an error of wherefore")
@@ -363,6 +374,9 @@ pub struct Facts {
     pub bound: Option<usize>,
     /// The size of the encoding by decision diagrams, if there is one.
     pub size: Option<Size>,
+    /// What speaks against *safe*, although there may be no check that it could be said of: runs
+    /// come to a place that is not modelled.
+    pub spoilt: Option<Why>,
 }
 
 /// The size of an encoding by decision diagrams.
@@ -426,7 +440,7 @@ impl Answer {
         if let Some(run) = self.verdicts.iter().find_map(Verdict::run) {
             return Overall::Unsafe(run);
         }
-        match self.verdicts.iter().find_map(Verdict::why) {
+        match self.verdicts.iter().find_map(Verdict::why).or(self.facts.spoilt.as_ref()) {
             Some(why) => Overall::Unknown(why),
             None => Overall::Safe,
         }

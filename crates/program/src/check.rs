@@ -97,8 +97,8 @@ impl Checker<'_> {
         self.known(edge.from)?;
         self.known(edge.to)?;
         let kind = self.procedure.location(edge.from).kind;
-        let last = matches!(kind, LocationKind::Error | LocationKind::Exit);
-        ensure(!last, "nothing follows an error or the exit")?;
+        let last = matches!(kind, LocationKind::Error | LocationKind::Unsupported | LocationKind::Exit);
+        ensure(!last, "nothing follows an error, an unsupported place or the exit")?;
         let ends = matches!(edge.operation, Operation::Return(_) | Operation::EndThread);
         ensure(ends == (edge.to == self.procedure.exit), "returns, and only they, go to the exit")?;
         match &edge.operation {

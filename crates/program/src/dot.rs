@@ -22,6 +22,7 @@ impl Program {
                 }
                 let shape = match location.kind {
                     LocationKind::Error => ", color=red",
+                    LocationKind::Unsupported => ", color=orange",
                     LocationKind::Branch => ", shape=diamond",
                     LocationKind::Exit => ", shape=doublecircle",
                     _ if at == procedure.entry => ", style=bold",

@@ -138,6 +138,7 @@ impl LocationKind {
             LocationKind::Enforce => "enforce",
             LocationKind::Label => "label",
             LocationKind::Error => "error",
+            LocationKind::Unsupported => "unsupported",
             LocationKind::Exit => "exit",
         }
     }

@@ -154,6 +154,8 @@ pub enum LocationKind {
     Enforce,
     /// A failed check: the run ends here.
     Error,
+    /// Something that is not modelled: what a run does from here on is not known.
+    Unsupported,
     /// The sink of returns.
     Exit,
 }

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::program::{EdgeRef, Program};
+use crate::program::{EdgeRef, Node, Program};
 use crate::source::Span;
 use crate::targets::{ErrorSite, TargetChoice};
 use crate::types::Scalar;
@@ -32,8 +32,28 @@ pub struct Task {
     /// Facts under which no proof holds, although the program is read: each says what must not
     /// matter.
     pub doubts: Vec<Assumption>,
+    /// Places that are not modelled: a proof counts only if no run comes to any of them.
+    pub unsupported: Vec<Unsupported>,
     /// How the program is compiled, so that failing runs can be replayed.
     pub compilation: Compilation,
+}
+
+/// A place that is not modelled. Runs end there, although those of the program go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The location, of kind [`LocationKind::Unsupported`](crate::LocationKind::Unsupported).
+    pub node: Node,
+    /// What is not supported, in words: "`setjmp` is not supported".
+    pub what: String,
+}
+
+impl Unsupported {
+    /// The place and what is not supported there, in words.
+    pub fn words(&self, program: &Program) -> String {
+        let span = program.location(self.node).span;
+        let position = program.position(span);
+        format!("`{}:{}:{}`: {}", program.source(span).name(), position.line, position.column, self.what)
+    }
 }
 
 /// The languages that programs are written in.
@@ -130,6 +150,7 @@ impl Task {
             approximations: Vec::new(),
             assumptions: Vec::new(),
             doubts: Vec::new(),
+            unsupported: Vec::new(),
             compilation: Compilation::NoCompiler,
         }
     }

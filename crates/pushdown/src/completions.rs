@@ -39,6 +39,13 @@ enum Part {
     Returned(TransId),
 }
 
+/// Whether contexts go into callees that have returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Callees {
+    Entered,
+    SteppedOver,
+}
+
 /// For each transition of a post\* automaton, the weights that can be completed to a failing run.
 ///
 /// ```
@@ -78,12 +85,33 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
         post: &'a Automaton<S::Weight>,
         query: &Automaton<()>,
     ) -> Self {
+        Self::with(domain, system, post, query, Callees::Entered)
+    }
+
+    /// The same for failing runs on which the procedure at hand has not returned when they fail: a
+    /// call that returned is stepped over, and what happened in it is not asked for.
+    pub fn before_return(
+        domain: &'a S,
+        system: &'a System<S::Weight, M>,
+        post: &'a Automaton<S::Weight>,
+        query: &Automaton<()>,
+    ) -> Self {
+        Self::with(domain, system, post, query, Callees::SteppedOver)
+    }
+
+    fn with(
+        domain: &'a S,
+        system: &'a System<S::Weight, M>,
+        post: &'a Automaton<S::Weight>,
+        query: &Automaton<()>,
+        callees: Callees,
+    ) -> Self {
         let states = (0..post.state_count() as u32).map(State);
         let below = states.filter_map(|q| Some((post.entry_of(q)?, q))).collect();
         let contexts = vec![domain.no_context(); post.store.trans.len()];
         let mut completions = Self { domain, system, post, contexts, below };
         completions.accept(query);
-        completions.flow();
+        completions.flow(callees);
         completions
     }
 
@@ -120,7 +148,7 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
 
     /// Sends contexts backwards until they do not grow any more, those that come last in the
     /// program first.
-    fn flow(&mut self) {
+    fn flow(&mut self, callees: Callees) {
         let (d, post) = (self.domain, self.post);
         let parts = self.parts();
         let count = post.store.trans.len();
@@ -174,12 +202,16 @@ impl<'a, S: Adjoint, M: AdjointMerge<S>> Completions<'a, S, M> {
                                 // By path extension, merging is extending by what the call does.
                                 let effect = merge.merge(d, &one, returned);
                                 arrive(*source, &d.pull(&one, &context, &effect));
-                                arrive(*callee, &merge.pull(d, caller, &context, &one));
+                                if callees == Callees::Entered {
+                                    arrive(*callee, &merge.pull(d, caller, &context, &one));
+                                }
                             }
                             _ => {
                                 let caller = &post.store.weights[*source as usize];
                                 arrive(*source, &d.pull(&one, &context, returned));
-                                arrive(*callee, &d.pull(caller, &context, &one));
+                                if callees == Callees::Entered {
+                                    arrive(*callee, &d.pull(caller, &context, &one));
+                                }
                             }
                         }
                     }

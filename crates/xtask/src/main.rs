@@ -1,6 +1,7 @@
 //! Benchmarks, acceptance runs and long tests: `cargo xtask …`.
 
 mod accept;
+mod apps;
 mod bench;
 mod soak;
 
@@ -28,6 +29,8 @@ enum Command {
     },
     /// Check programs with known verdicts; `wherefore` must have been built with the same profile.
     Accept(accept::AcceptArgs),
+    /// Fetch real programs from Debian, and print how much of them the front end translates.
+    Apps(apps::AppsArgs),
     /// Run all tests with all of their random cases, from a fresh seed.
     Soak(soak::SoakArgs),
 }
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Bench { subject } => bench::run(&subject),
         Command::Accept(args) => accept::run(&args),
+        Command::Apps(args) => apps::run(&args),
         Command::Soak(args) => soak::run(&args),
     }
 }

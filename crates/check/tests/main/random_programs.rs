@@ -275,3 +275,20 @@ proptest! {
         }
     }
 }
+
+/// A callee that returns to two callers, of which one goes on to fail: the other is outside, and
+/// that is proved.
+#[test]
+fn a_callee_may_lead_to_failure_by_one_caller_only() {
+    let text = "decl g;\nbool f(a) begin\n  if (*) then return g; fi;\n  g := g;\n  return g;\nend\n\
+        void main() begin\n  if (g) then if (g) then g := f(g); assert(F); else skip; fi; else g := f(g); fi;\nend\n";
+    let program = parse(text);
+    let targets = program.targets(&TargetChoice::Default).unwrap();
+    let options = ProjectOptions { calls: Calls::Summarised, ..ProjectOptions::default() };
+    let budget = wherefore_check::Budget::time(Duration::from_secs(20));
+    let found = project(&program, &targets, &options, &budget, &mut |_| {});
+    assert!(found.is_exact() && found.is_checked, "{:?}", found.reason);
+    let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
+    let exact = checker.projection(Detail::Locations).unwrap();
+    assert!(program.nodes().all(|node| exact.contains(node) == found.inside.contains(&node)));
+}

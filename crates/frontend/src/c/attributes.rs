@@ -1,6 +1,6 @@
 //! Attributes: which ones change nothing here, and where others stand in a text.
 
-use super::rewrite::Tokens;
+use super::tokens::Tokens;
 
 /// Attributes that do not change what a program does, or not beyond what is assumed anyhow: hints
 /// for the optimiser, for warnings, for the linker and for debuggers, and calling conventions.
@@ -105,12 +105,17 @@ const HARMLESS: [&str; 97] = [
 ];
 
 /// Attributes that are modelled.
-const MODELLED: [&str; 8] =
-    ["packed", "aligned", "noreturn", "mode", "constructor", "destructor", "weak", "vector_size"];
+const MODELLED: [&str; 9] =
+    ["packed", "cleanup", "aligned", "noreturn", "mode", "constructor", "destructor", "weak", "vector_size"];
 
 /// The name of an attribute without the underscores that may surround it.
 pub(crate) fn plain(name: &str) -> &str {
     name.strip_prefix("__").and_then(|name| name.strip_suffix("__")).unwrap_or(name)
+}
+
+/// Whether an attribute changes nothing.
+pub(crate) fn is_harmless(name: &str) -> bool {
+    HARMLESS.contains(&plain(name))
 }
 
 /// Whether an attribute may change what a program does in a way that is not modelled.
@@ -165,7 +170,7 @@ mod tests {
         let names: Vec<&str> = serious(text).into_iter().map(|(_, name)| name).collect();
         assert_eq!(names, ["alias"]);
         assert!(serious("int x __attribute__(());").is_empty());
-        assert_eq!(serious("__attribute((cleanup(f))) int x;"), [(13, "cleanup")]);
+        assert_eq!(serious("__attribute((ifunc(f))) int x;"), [(13, "ifunc")]);
         assert!(HARMLESS.iter().all(|name| !MODELLED.contains(name)));
     }
 }

@@ -11,7 +11,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::rewrite::{Rewritten, Tokens, blank, insert};
+use super::rewrite::{Rewritten, insert};
+use super::tokens::{Tokens, blank};
 use super::{ErrorLabels, Options, Uninitialised};
 
 /// Whether the name of a file says that it is Cimple.

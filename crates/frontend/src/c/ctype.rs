@@ -1,5 +1,6 @@
 //! The types of C: sizes, alignment, layout of structures, conversions.
 
+use super::problem::Problem;
 use std::rc::Rc;
 
 use wherefore_program::Scalar;
@@ -183,6 +184,8 @@ pub(crate) struct Record {
     pub(crate) size: u64,
     pub(crate) align: u64,
     pub(crate) complete: bool,
+    /// What is wrong with it: matters only if it is used.
+    pub(crate) problem: Option<Problem>,
 }
 
 impl Record {

@@ -155,6 +155,7 @@ impl Walk<'_> {
     fn statement(&mut self, statement: &Statement) {
         match &statement.kind {
             StatementKind::Expression(term) => self.term(term, Use::Blind),
+            StatementKind::Cleanup(_, term) | StatementKind::GotoAny(term) => self.term(term, Use::Blind),
             StatementKind::Return(Some(term)) => self.term(term, Use::Number),
             StatementKind::Declare(id, Some(initial)) => match initial.items.as_slice() {
                 [only] if only.path.is_empty() => self.assigned(*id, &only.value, statement.span),

@@ -1,6 +1,5 @@
 //! From files to parsed translation units.
 
-use std::ffi::OsString;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
@@ -13,12 +12,15 @@ use wherefore_program::{Span, from_bytes, to_bytes};
 
 use super::attributes;
 use super::cimple::{self, is_cimple};
+use super::judge::compiler;
 use super::lines::{LineTable, Sources};
 use super::pragmas::Pragmas;
 use super::problem::Problem;
 use super::quotable::{Quotable, dependencies};
-use super::rewrite::{Rewritten, rewrite, without_comments};
+use super::recover::{self, Lost};
+use super::rewrite::{Rewritten, rewrite};
 use super::spellings;
+use super::tokens::without_comments;
 use crate::diagnostics::LoadError;
 
 /// A parsed file with the way back to its source.
@@ -30,6 +32,8 @@ pub(crate) struct Unit {
     pub(crate) pragmas: Pragmas,
     /// Attributes that may change what the text does, by their places in what was read.
     pub(crate) serious: Vec<(usize, String)>,
+    /// What was cut out because the parser does not know it, by places in the parsed text.
+    pub(crate) lost: Vec<Lost>,
 }
 
 /// What a file is before it is parsed.
@@ -110,7 +114,7 @@ fn preprocess(
     arguments: &[String],
     quotable: &mut Quotable,
 ) -> Result<String, LoadError> {
-    let compiler = std::env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or_else(|| OsString::from("cc"));
+    let compiler = compiler();
     let file = path.display().to_string();
     // The preprocessor writes down what it has read, under a name that no program can know.
     let target = format!("files-{:016x}", RandomState::new().hash_one(std::process::id()));
@@ -147,7 +151,7 @@ fn preprocess(
 }
 
 /// Runs a command with a text as its input.
-fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Output> {
+pub(super) fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Output> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let input = child.stdin.take();
@@ -159,25 +163,35 @@ fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Output> {
 }
 
 /// Parses a text.
-pub(crate) fn parse(text: Text, sources: &mut Sources) -> Result<Unit, Problem> {
-    let Text { lines, text, pragmas, serious, is_cimple } = text;
+///
+/// Where the parser stops, a body or a declaration is cut out if the text is C.
+pub(crate) fn parse(text: Text, sources: &mut Sources, is_c: impl Fn() -> bool) -> Result<Unit, Problem> {
+    let Text { lines, mut text, pragmas, serious, is_cimple } = text;
     if let Some((at, words)) = &pragmas.refused {
         let span = lines.place_of(sources, *at, words.len());
         return Err(Problem::unsupported(span, &format!("`{words}` is")));
     }
     let config = Config { cpp_command: String::new(), cpp_options: Vec::new(), flavor: Flavor::GnuC11 };
-    match parse_preprocessed(&config, text) {
-        Ok(parsed) => Ok(Unit { lines, tree: parsed.unit, is_cimple, pragmas, serious }),
-        Err(error) => {
-            let rest = &error.source[error.offset.min(error.source.len())..];
-            let word = rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
-            let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
-            let span: Span = lines.span(sources, error.offset, error.offset + length);
-            let message = match &rest[..length] {
-                "" => "syntax error at the end of the file".to_owned(),
-                token => format!("syntax error at `{token}`"),
-            };
-            Err(Problem::new(span, message))
+    let mut lost: Vec<Lost> = Vec::new();
+    loop {
+        let error = match parse_preprocessed(&config, text) {
+            Ok(parsed) => return Ok(Unit { lines, tree: parsed.unit, is_cimple, pragmas, serious, lost }),
+            Err(error) => error,
+        };
+        let rest = &error.source[error.offset.min(error.source.len())..];
+        let word = rest.len() - rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
+        let length = if word > 0 { word } else { rest.chars().next().map_or(0, char::len_utf8) };
+        let span: Span = lines.span(sources, error.offset, error.offset + length);
+        let message = match &rest[..length] {
+            "" => "syntax error at the end of the file".to_owned(),
+            token => format!("syntax error at `{token}`"),
+        };
+        text = error.source;
+        let at = error.offset..error.offset + length;
+        let cut = if lost.len() < recover::MOST_CUTS && is_c() { recover::cut(&mut text, at) } else { None };
+        match cut {
+            Some(cut) => lost.push(cut),
+            None => return Err(Problem::new(span, message)),
         }
     }
 }

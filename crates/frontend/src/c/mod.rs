@@ -5,14 +5,16 @@
 //! # Reading order
 //! 1. [`translate`], [`Options`], [`Translation`]. `prp.rs` and `task.rs` read properties and tasks
 //!    of SV-COMP into options.
-//! 2. `input.rs`, `spellings.rs`, `rewrite.rs`, `lines.rs`: from files to parsed text, and back to
-//!    places in files; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
+//! 2. `input.rs`, `tokens.rs`, `spellings.rs`, `rewrite`, `lines.rs`: from files to parsed text,
+//!    and back to places in files; `judge.rs`, `recover.rs`: whether a mistake is one, and what the
+//!    parser does not know; `quotable.rs`: which files may be quoted. `cimple.rs`: Cimple as C.
 //!    `attributes.rs`, `pragmas.rs`: what the parser does not keep. [`Mentions`]: whether a
 //!    property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //!    `floats.rs`: which floating-point types are followed.
 //!    `variadic.rs`: variable arguments as a structure in memory.
-//! 4. `usage.rs`, `points_to.rs`: which objects live in memory, and which of them may be one;
+//!    `provisional.rs`: definitions that are only for inlining.
+//! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
 
@@ -23,6 +25,7 @@ mod doubts;
 mod files;
 mod floats;
 mod input;
+mod judge;
 mod lines;
 mod lower;
 mod mentions;
@@ -30,12 +33,15 @@ mod models;
 mod points_to;
 mod pragmas;
 mod problem;
+mod provisional;
 mod prp;
 mod quotable;
+mod recover;
 mod rewrite;
 mod sema;
 mod spellings;
 mod task;
+mod tokens;
 mod tree;
 mod usage;
 mod variadic;
@@ -45,11 +51,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use wherefore_program::{Assumption, Input};
-use wherefore_program::{Compilation, EdgeRef, Errors, Language, Program, Recipe, Span, TargetChoice};
+use wherefore_program::{
+    Compilation, EdgeRef, Errors, Language, Program, Recipe, Span, TargetChoice, Unsupported,
+};
 
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
 pub use ctype::DataModel;
+use judge::Given;
 use lines::Sources;
 pub use mentions::Mentions;
 use problem::{Problem, refuse};
@@ -144,6 +153,8 @@ pub struct Translation {
     /// Facts under which no proof holds, although the program is read: each says what must not
     /// matter.
     pub doubts: Vec<Assumption>,
+    /// Places that are not modelled: runs end there, and a proof counts only if none comes there.
+    pub unsupported: Vec<Unsupported>,
     /// Objects that are declared and used but not defined.
     pub undefined: Vec<String>,
     /// The parts of memory: pointers into different ones never meet.
@@ -176,6 +187,25 @@ const STACK_SIZE: usize = 1 << 30;
 /// # Ok::<(), wherefore_frontend::LoadError>(())
 /// ```
 pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, LoadError> {
+    translate_files(files, Roots::Entry, options)
+}
+
+/// Translates C files that are a part of a program: a run starts in any one of their functions,
+/// with any arguments. The entry that the options name does not matter.
+pub fn translate_every_function(files: &[PathBuf], options: &Options) -> Result<Translation, LoadError> {
+    translate_files(files, Roots::Every, options)
+}
+
+/// Where runs start.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Roots {
+    /// In the entry that the options name.
+    Entry,
+    /// In any function.
+    Every,
+}
+
+fn translate_files(files: &[PathBuf], roots: Roots, options: &Options) -> Result<Translation, LoadError> {
     in_thread(|| {
         let mut sources = Sources::default();
         let mut texts = Vec::new();
@@ -183,9 +213,9 @@ pub fn translate(files: &[PathBuf], options: &Options) -> Result<Translation, Lo
             texts.push(input::read(file, &options.preprocessor, &mut sources)?);
         }
         if files.iter().any(|file| is_cimple(file)) {
-            return translate_texts(texts, sources, &cimple::options(options));
+            return translate_texts(texts, sources, (Given::Files(files), roots), &cimple::options(options));
         }
-        translate_texts(texts, sources, options)
+        translate_texts(texts, sources, (Given::Files(files), roots), options)
     })
 }
 
@@ -204,7 +234,7 @@ pub fn translate_text(name: &str, text: &str, options: &Options) -> Result<Trans
     in_thread(|| {
         let mut sources = Sources::default();
         let texts = vec![input::own(name, text, &mut sources)];
-        translate_texts(texts, sources, options)
+        translate_texts(texts, sources, (Given::Text(text), Roots::Entry), options)
     })
 }
 
@@ -223,7 +253,7 @@ pub fn translate_cimple(name: &str, text: &str, options: &Options) -> Result<Tra
     in_thread(|| {
         let mut sources = Sources::default();
         let texts = vec![input::cimple(name, text, &mut sources)];
-        translate_texts(texts, sources, &cimple::options(options))
+        translate_texts(texts, sources, (Given::Cimple, Roots::Entry), &cimple::options(options))
     })
 }
 
@@ -240,16 +270,19 @@ fn in_thread(work: impl FnOnce() -> Result<Translation, LoadError> + Send) -> Re
 fn translate_texts(
     texts: Vec<input::Text>,
     mut sources: Sources,
+    (given_as, roots): (Given<'_>, Roots),
     options: &Options,
 ) -> Result<Translation, LoadError> {
     let given = texts.len();
     let mut tree = Tree::default();
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
-    let mut problems = Vec::new();
+    let (mut problems, mut syntax) = (Vec::new(), Vec::new());
     let mut mentions = Mentions::new(options.error_labels);
+    let judged = std::cell::OnceCell::new();
+    let is_c = || *judged.get_or_init(|| given_as.is_c(options));
     for text in texts {
-        match input::parse(text, &mut sources) {
+        match input::parse(text, &mut sources, is_c) {
             Ok(unit) => {
                 if unit.is_cimple {
                     mentions.add_cimple(&unit.tree);
@@ -258,11 +291,18 @@ fn translate_texts(
                 }
                 problems.extend(sema::analyse(&unit, &mut tree, &mut linkage, &mut sources));
             }
-            Err(problem) => problems.push(problem),
+            Err(problem) => syntax.push(problem),
         }
     }
-    problems.extend(linkage.second_names(&tree));
-    if !problems.is_empty() {
+    if !syntax.is_empty() {
+        problems.extend(syntax);
+        return Err(refuse(&sources, problems));
+    }
+    provisional::give_up(&mut tree, &linkage.functions_with_labels());
+    linkage.mark_second_names(&mut tree);
+    linkage.mark_unknown(&mut tree);
+    // Mistakes may be ours: then the names that they are about are known to be unknown.
+    if !problems.iter().all(|problem| problem.is_mistake() && is_c()) {
         return Err(refuse(&sources, problems));
     }
     variadic::pass_in_memory(&mut tree);
@@ -272,36 +312,44 @@ fn translate_texts(
         tree.functions.iter().position(named).map(|i| tree::FunctionId(i as u32))
     };
     let entry = linkage.function(&options.entry).filter(with_body).or_else(only_here);
-    let Some(entry) = entry else {
+    let entries: Vec<tree::FunctionId> = match roots {
+        Roots::Entry => entry.into_iter().collect(),
+        Roots::Every => (0..tree.functions.len() as u32)
+            .map(tree::FunctionId)
+            .filter(with_body)
+            .filter(|id| !tree.function(*id).provisional)
+            .collect(),
+    };
+    if entries.is_empty() && roots == Roots::Entry {
         let span = Span::new(wherefore_program::FileId(0), 0, 0);
         let problem = Problem::new(span, format!("there is no function `{}`", options.entry));
         return Err(refuse(&sources, vec![problem]));
-    };
-    let mut usage = Usage::new(&tree, entry);
+    }
+    let mut usage = Usage::new(&tree, &entries);
     let called = |id: &tree::FunctionId| {
         let function = tree.function(*id);
         function.body.is_none() && models::MODELLED.contains(&function.name.as_str())
     };
     if usage.functions.iter().any(called) {
         let text = input::own(models::NAME, models::TEXT, &mut sources);
-        let problems = match input::parse(text, &mut sources) {
+        let problems = match input::parse(text, &mut sources, || false) {
             Ok(unit) => sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources),
             Err(problem) => vec![problem],
         };
         if !problems.is_empty() {
             return Err(refuse(&sources, problems));
         }
-        usage = Usage::new(&tree, entry);
+        usage = Usage::new(&tree, &entries);
     }
     let sets_rounding = |id: &tree::FunctionId| {
         let function = tree.function(*id);
         function.body.is_none() && floats::ROUNDING.contains(&function.name.as_str())
     };
     tree.types.rounding_changes = usage.functions.iter().any(sets_rounding);
-    let mut lowered = match lower::lower(&tree, &usage, entry, options) {
-        Ok(lowered) => lowered,
-        Err(problems) => return Err(refuse(&sources, problems)),
-    };
+    let mut lowered = lower::lower(&tree, &usage, &entries, options);
+    if !lowered.mistakes.is_empty() && !is_c() {
+        return Err(refuse(&sources, lowered.mistakes));
+    }
     let sources = files::keep_used(
         sources.files,
         given,
@@ -318,6 +366,7 @@ fn translate_texts(
         approximations: lowered.approximations,
         assumptions: lowered.assumptions,
         doubts: lowered.doubts,
+        unsupported: lowered.unsupported,
         undefined: lowered.undefined,
         regions: lowered.regions,
         data_model: options.data_model,
@@ -349,6 +398,7 @@ impl Translation {
             approximations: self.approximations,
             assumptions: self.assumptions,
             doubts: self.doubts,
+            unsupported: self.unsupported,
             compilation,
         }
     }

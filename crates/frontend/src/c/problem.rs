@@ -13,16 +13,46 @@ use crate::diagnostics::{Diagnostic, LoadError, MAX_DIAGNOSTICS};
 pub(crate) struct Problem {
     pub(crate) span: Span,
     pub(crate) message: String,
+    pub(crate) kind: Kind,
+}
+
+/// Whose fault a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The text is not C, as far as we know.
+    Mistake,
+    /// Several texts are not a program together. No compiler of one of them knows.
+    NotLinked,
+    /// It is valid C but not handled.
+    Unsupported,
 }
 
 impl Problem {
+    /// What is not C.
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Problem {
-        Problem { span, message: message.into() }
+        Problem { span, message: message.into(), kind: Kind::Mistake }
     }
 
     /// What is valid C but not handled.
     pub(crate) fn unsupported(span: Span, what: &str) -> Problem {
-        Problem::new(span, format!("{what} not supported"))
+        Problem { span, message: format!("{what} not supported"), kind: Kind::Unsupported }
+    }
+
+    /// Definitions that exclude each other.
+    pub(crate) fn not_linked(span: Span, message: impl Into<String>) -> Problem {
+        Problem { span, message: message.into(), kind: Kind::NotLinked }
+    }
+
+    pub(crate) fn is_mistake(&self) -> bool {
+        self.kind == Kind::Mistake
+    }
+
+    /// The problem in words for a place that is not modelled.
+    pub(crate) fn as_place(&self) -> String {
+        match self.kind {
+            Kind::Unsupported => self.message.clone(),
+            Kind::Mistake | Kind::NotLinked => format!("something here is not supported ({})", self.message),
+        }
     }
 }
 

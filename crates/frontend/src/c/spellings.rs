@@ -2,10 +2,11 @@
 //! names with characters that are not ASCII, attributes in double brackets, and assembly outside of
 //! functions that says nothing about the program.
 
-use super::rewrite::{Tokens, blank};
+use super::attributes::{is_harmless, plain};
+use super::tokens::{Tokens, blank};
 
 /// Attributes in double brackets that change nothing.
-const HARMLESS: [&str; 9] = [
+const HARMLESS: [&str; 8] = [
     "deprecated",
     "fallthrough",
     "nodiscard",
@@ -14,7 +15,6 @@ const HARMLESS: [&str; 9] = [
     "unsequenced",
     "likely",
     "unlikely",
-    "__maybe_unused__",
 ];
 
 /// Directives to the assembler that define nothing.
@@ -85,7 +85,8 @@ fn brackets(text: &str, start: usize) -> Option<(usize, bool)> {
             _ if depth > 0 => {}
             "," => {}
             "noreturn" | "_Noreturn" => is_noreturn = true,
-            name if HARMLESS.contains(&name) => {}
+            "gnu" | "__gnu__" | ":" => {}
+            name if HARMLESS.contains(&plain(name)) || is_harmless(name) => {}
             _ => return None,
         }
     }

@@ -117,6 +117,8 @@ pub(crate) struct Function {
     pub(crate) end: Span,
     /// What is wrong with it: matters only if the function is used.
     pub(crate) problems: Vec<Problem>,
+    /// The labels whose addresses are taken, and objects that have these addresses.
+    pub(crate) labels: Vec<(String, ObjectId)>,
     /// Where it is said that it need not exist.
     pub(crate) weak: Option<Span>,
     /// Whether it runs by itself: in front of the entry, or behind it.
@@ -221,6 +223,13 @@ pub(crate) enum StatementKind {
     Return(Option<Term>),
     /// Inline assembly.
     Assembly(Box<Assembly>),
+    /// From here to the end of the block around, this is evaluated when the block is left; it is
+    /// about this object.
+    Cleanup(ObjectId, Box<Term>),
+    /// A jump to a label whose address is computed.
+    GotoAny(Box<Term>),
+    /// Something that is not modelled, or not C.
+    Unsupported(Box<Problem>),
 }
 
 /// Inline assembly.
@@ -253,14 +262,14 @@ impl Term {
     pub(crate) fn has_effects(&self) -> bool {
         use TermKind::{Assign, Block, Call, Update};
         matches!(self.kind, Assign(..) | Block(..) | Call(..) | Update(..))
-            || self.children().into_iter().any(Term::has_effects)
+            || self.any_child(&mut Term::has_effects)
     }
 
-    /// The direct parts of an expression, statements inside it not included.
-    pub(crate) fn children(&self) -> Vec<&Term> {
+    /// Whether one of the direct parts of an expression is such; without a list of them.
+    pub(crate) fn any_child<'t>(&'t self, is_such: &mut dyn FnMut(&'t Term) -> bool) -> bool {
         use TermKind::*;
         match &self.kind {
-            Constant(_) | Real(_) | Object(_) | Function(_) | Old => Vec::new(),
+            Constant(_) | Real(_) | Object(_) | Function(_) | Old => false,
             Deref(a)
             | Field(a, _)
             | Materialise(_, a)
@@ -268,10 +277,8 @@ impl Term {
             | Address(a)
             | Convert(a)
             | Unary(_, a)
-            | Not(a) => {
-                vec![a]
-            }
-            Literal(_, initial) => initial.items.iter().map(|item| &item.value).collect(),
+            | Not(a) => is_such(a),
+            Literal(_, initial) => initial.items.iter().any(|item| is_such(&item.value)),
             Arithmetic(_, a, b)
             | Compare(_, a, b)
             | Shift(_, a, b)
@@ -281,11 +288,21 @@ impl Term {
             | And(a, b)
             | Or(a, b)
             | Assign(a, b)
-            | Update(a, b, _) => vec![a, b],
-            Conditional(a, b, c) => vec![a, b, c],
-            Comma(terms) | FloatCall(_, terms) => terms.iter().collect(),
-            Call(callee, arguments) => std::iter::once(&**callee).chain(arguments).collect(),
-            Block(_, value) => value.iter().map(|value| &**value).collect(),
+            | Update(a, b, _) => is_such(a) || is_such(b),
+            Conditional(a, b, c) => is_such(a) || is_such(b) || is_such(c),
+            Comma(terms) | FloatCall(_, terms) => terms.iter().any(is_such),
+            Call(callee, arguments) => is_such(callee) || arguments.iter().any(is_such),
+            Block(_, value) => value.as_deref().is_some_and(is_such),
         }
+    }
+
+    /// The direct parts of an expression, statements inside it not included.
+    pub(crate) fn children(&self) -> Vec<&Term> {
+        let mut found = Vec::new();
+        self.any_child(&mut |child| {
+            found.push(child);
+            false
+        });
+        found
     }
 }

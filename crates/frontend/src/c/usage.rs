@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ctype::CType;
 use super::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
@@ -55,7 +55,7 @@ struct Walk<'t> {
 }
 
 impl Usage {
-    pub(crate) fn new(tree: &Tree, entry: FunctionId) -> Usage {
+    pub(crate) fn new(tree: &Tree, entries: &[FunctionId]) -> Usage {
         let mut walk = Walk {
             tree,
             usage: Usage::default(),
@@ -64,7 +64,7 @@ impl Usage {
             calls: BTreeSet::new(),
             indirect: false,
         };
-        for id in [entry].into_iter().chain(tree.constructors()).chain(tree.destructors()) {
+        for id in entries.iter().copied().chain(tree.constructors()).chain(tree.destructors()) {
             walk.function(id);
         }
         let mut edges: Vec<(FunctionId, BTreeSet<FunctionId>, bool)> = Vec::new();
@@ -89,10 +89,11 @@ impl Usage {
 
 /// The functions that can reach themselves.
 fn recursive(edges: &[(FunctionId, BTreeSet<FunctionId>, bool)]) -> FxHashSet<FunctionId> {
-    let position = |id: FunctionId| edges.iter().position(|(from, ..)| *from == id);
+    let positions: FxHashMap<FunctionId, usize> =
+        edges.iter().enumerate().map(|(i, (from, ..))| (*from, i)).collect();
     let successors: Vec<Vec<usize>> = edges
         .iter()
-        .map(|(_, calls, _)| calls.iter().filter_map(|callee| position(*callee)).collect())
+        .map(|(_, calls, _)| calls.iter().filter_map(|callee| positions.get(callee).copied()).collect())
         .collect();
     let mut found = FxHashSet::default();
     for start in 0..edges.len() {
@@ -142,6 +143,7 @@ impl<'t> Walk<'t> {
     fn statement(&mut self, statement: &'t Statement) {
         match &statement.kind {
             StatementKind::Expression(term) | StatementKind::Return(Some(term)) => self.term(term),
+            StatementKind::Cleanup(_, term) | StatementKind::GotoAny(term) => self.term(term),
             StatementKind::Declare(_, Some(initial)) => self.initial(initial),
             StatementKind::Block(statements) => self.statements(statements),
             StatementKind::If(condition, then, otherwise) => {

@@ -69,8 +69,10 @@ impl Packing<'_> {
             | Break
             | Continue
             | Return(None)
+            | Unsupported(_)
             | Declare(_, None) => {}
             Expression(term) | Return(Some(term)) => self.term(term),
+            Cleanup(_, term) | GotoAny(term) => self.term(term),
             Declare(_, Some(initial)) => self.initial(initial),
             Block(statements) => self.statements(statements),
             If(condition, then, otherwise) => {
@@ -210,7 +212,15 @@ impl Packing<'_> {
         let record = self.tree.types.records.len() as u32;
         let name = "<variable arguments>".to_owned();
         let (size, align) = (offset, 8);
-        self.tree.types.records.push(Record { name, union: false, fields, size, align, complete: true });
+        self.tree.types.records.push(Record {
+            name,
+            union: false,
+            fields,
+            size,
+            align,
+            complete: true,
+            problem: None,
+        });
         let ty = CType::Record(record);
         let id = self.object("arguments", ty.clone(), span);
         let literal = TermKind::Literal(id, Box::new(Initial { items, span }));

@@ -7,6 +7,7 @@ mod c_front;
 mod c_judged;
 mod c_layouts;
 mod c_order;
+mod c_places;
 mod c_support;
 mod c_values;
 mod csmith;

@@ -337,7 +337,7 @@ impl CheckReport {
         Self {
             verdict,
             reason,
-            vacuous: subject.vacuity.is_some(),
+            vacuous: subject.vacuity.is_some() && verdict == Word::Safe,
             engine: by,
             property: asked.map(property::words),
             command: asked.map(|_| again::command(by)),

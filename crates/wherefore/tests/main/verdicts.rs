@@ -306,3 +306,29 @@ fn doubts_about_proofs_are_doubts_about_cleared_lines() {
     assert_eq!(code, Some(10), "{answer}");
     assert!(!answer["projection"]["out"].as_array().expect("lines").contains(&json!(8)), "{answer}");
 }
+
+/// What is not modelled spoils a proof only if runs come there; a failing run elsewhere stands.
+#[test]
+fn places_that_are_not_modelled_count_where_runs_come() {
+    let text = |bound: i32, error: &str| {
+        format!(
+            "extern void reach_error(void);\nextern int nd(void);\nvoid f(int x) {{\n  if (x > {bound})\n    __builtin_ia32_rdtsc();\n}}\nint main(void) {{\n  int x = nd();\n  if (x > 3)\n    x = 3;\n  f(x);\n  {error}\n  return 0;\n}}\n"
+        )
+    };
+    let (code, answer) = check("place_unreached.c", &text(5, "if (x > 3) reach_error();"), &[]);
+    assert_eq!((code, &answer["verdict"]), (Some(0), &json!("safe")), "{answer}");
+    let (code, answer) = check("place_reached.c", &text(2, "if (x > 3) reach_error();"), &[]);
+    assert_eq!((code, &answer["verdict"]), (Some(5), &json!("unknown")), "{answer}");
+    let reason = answer["reason"].as_str().expect("a reason");
+    assert!(reason.ends_with("place_reached.c:5:5`: `__builtin_ia32_rdtsc` is not supported"), "{reason}");
+    assert_eq!(answer["targets"].as_array().map(Vec::len), Some(1), "{answer}");
+    let (code, answer) = check("place_fails.c", &text(2, "if (x == 1) reach_error();"), &[]);
+    assert_eq!((code, &answer["verdict"]), (Some(10), &json!("unsafe")), "{answer}");
+    // The only check is in what is not modelled.
+    let lost = "extern void reach_error(void);\nint main(void) {\n  int f(void) { reach_error(); return 0; }\n  return f();\n}\n";
+    let (code, answer) = check("place_lost.c", lost, &[]);
+    assert_eq!((code, &answer["verdict"]), (Some(5), &json!("unknown")), "{answer}");
+    // Lines are cleared only if no run comes to such a place.
+    let (_, answer) = asked("place_project.c", &text(2, "if (x == 1) reach_error();"), &["project"]);
+    assert!(answer["reason"].as_str().is_some_and(|reason| reason.contains("is not supported")), "{answer}");
+}

@@ -436,7 +436,14 @@ impl Projection<'_> {
         let mut of = |weights: Vec<(Moved, Predicate)>| {
             formulas(&mut machine.terms, graph, &last.predicates, &last.program, &last.post, weights)
         };
-        let separation = Separation { reached: of(reached.collect()), leading: of(last.completed.clone()) };
+        let goal = goal(&last.program);
+        let (d, system) = (&last.program.bits, &last.program.system);
+        let open = Completions::before_return(d, system, automaton, &goal);
+        let separation = Separation {
+            reached: of(reached.collect()),
+            leading: of(last.completed.clone()),
+            failing: of(open.weights().collect()),
+        };
         separation.check(machine, graph, |element| last.inside.contains(&element), budget)
     }
 

@@ -130,6 +130,17 @@ impl Body {
         self.at = self.open(span);
     }
 
+    /// What was made from this location on is not modelled: the run ends here, with no answer.
+    pub(crate) fn cut(&mut self, from: LocationId, span: Span) -> LocationId {
+        let from = self.resolve(from);
+        let index = from.0 as usize;
+        self.blank[index] = false;
+        self.locations[index].span = span;
+        self.locations[index].kind = LocationKind::Unsupported;
+        self.at = self.open(span);
+        from
+    }
+
     /// The run fails here, by a call of this function.
     pub(crate) fn fail_by_call(&mut self, span: Span, name: &str) {
         let at = self.fill(span, LocationKind::Error);
@@ -189,16 +200,17 @@ impl Body {
         }
     }
 
-    /// The procedure, and where each edge went, by the order in which they were made.
+    /// The procedure, where each edge went, by the order in which they were made, and where each
+    /// location went.
     pub(crate) fn finish(
-        self,
+        mut self,
         name: String,
         span: Span,
         parameters: usize,
         results: Vec<Scalar>,
-    ) -> (Procedure, Vec<Option<u32>>) {
+    ) -> (Procedure, Vec<Option<u32>>, Vec<Option<LocationId>>) {
         let entry = self.resolve(self.entry);
-        let mut locations = self.locations.clone();
+        let mut locations = std::mem::take(&mut self.locations);
         for i in 0..locations.len() {
             let to = self.resolve(LocationId(i as u32)).0 as usize;
             if to != i {
@@ -207,22 +219,23 @@ impl Body {
                 all.splice(0..0, labels);
             }
         }
-        let edges: Vec<Edge> = self
-            .edges
-            .iter()
-            .map(|edge| Edge { from: self.resolve(edge.from), to: self.resolve(edge.to), ..edge.clone() })
-            .collect();
+        let mut edges = std::mem::take(&mut self.edges);
+        for edge in &mut edges {
+            (edge.from, edge.to) = (self.resolve(edge.from), self.resolve(edge.to));
+        }
         // Blank locations and ends that nothing leads to are no part of the procedure.
         let mut gone: Vec<bool> = self.joined.iter().map(Option::is_some).collect();
         loop {
             let mut entered = vec![false; locations.len()];
             entered[entry.0 as usize] = true;
             entered[0] = true;
-            for edge in edges.iter().filter(|edge| !gone[edge.from.0 as usize]) {
+            let goes_on = |from: usize| !gone[from] && locations[from].kind != LocationKind::Unsupported;
+            for edge in edges.iter().filter(|edge| goes_on(edge.from.0 as usize)) {
                 entered[edge.to.0 as usize] = true;
             }
             let lost = |i: &usize| {
-                let dull = self.blank[*i] || locations[*i].kind == LocationKind::End;
+                let kind = locations[*i].kind;
+                let dull = self.blank[*i] || matches!(kind, LocationKind::End | LocationKind::Unsupported);
                 !gone[*i] && !entered[*i] && dull && locations[*i].labels.is_empty()
             };
             let lost: Vec<usize> = (0..locations.len()).filter(lost).collect();
@@ -234,23 +247,27 @@ impl Body {
         let keep = |i: usize| !gone[i];
         let mut places = vec![LocationId(0); locations.len()];
         let mut kept = Vec::new();
-        for (i, location) in locations.iter().enumerate() {
+        for (i, location) in locations.into_iter().enumerate() {
             if keep(i) {
                 places[i] = LocationId(kept.len() as u32);
-                kept.push(location.clone());
+                kept.push(location);
             }
         }
         let mut order: Vec<usize> = (0..edges.len()).filter(|i| keep(edges[*i].from.0 as usize)).collect();
         let sorted = |i: &usize| places[edges[*i].from.0 as usize];
-        order.retain(|i| kept[sorted(i).0 as usize].kind != LocationKind::Error);
+        // Nothing follows an error, nor what is not modelled.
+        let is_last = |kind| matches!(kind, LocationKind::Error | LocationKind::Unsupported);
+        order.retain(|i| !is_last(kept[sorted(i).0 as usize].kind));
         order.sort_by_key(sorted);
         let mut went = vec![None; edges.len()];
         let mut moved = Vec::with_capacity(order.len());
+        let mut edges: Vec<Option<Edge>> = edges.into_iter().map(Some).collect();
         for (position, i) in order.iter().enumerate() {
-            let edge = &edges[*i];
             went[*i] = Some(position as u32);
-            let (from, to) = (places[edge.from.0 as usize], places[edge.to.0 as usize]);
-            moved.push(Edge { from, to, ..edge.clone() });
+            moved.extend(edges[*i].take().map(|edge| {
+                let (from, to) = (places[edge.from.0 as usize], places[edge.to.0 as usize]);
+                Edge { from, to, ..edge }
+            }));
         }
         let procedure = Procedure {
             name,
@@ -263,7 +280,8 @@ impl Body {
             entry: places[entry.0 as usize],
             exit: LocationId(0),
         };
-        (procedure, went)
+        let moved_to = (0..places.len()).map(|i| keep(i).then(|| places[i])).collect();
+        (procedure, went, moved_to)
     }
 
     /// Puts an assignment in front of everything else.

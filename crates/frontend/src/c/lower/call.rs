@@ -99,6 +99,7 @@ impl Lower<'_, '_> {
         let TermKind::Function(id) = callee.kind else {
             return self.call_pointer(callee, arguments, term, want);
         };
+        self.usable(id)?;
         if let Some(outcome) = self.convention(id, arguments, term, &want)? {
             return Ok(outcome);
         }
@@ -198,6 +199,16 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// What is wrong with a function that is not defined matters where it is used. A function that
+    /// is defined has a place for it, at its entry.
+    pub(crate) fn usable(&self, id: FunctionId) -> Checked<()> {
+        let function = self.cx.tree.function(id);
+        match function.problems.first().filter(|_| function.body.is_none()) {
+            Some(problem) => Err(problem.clone()),
+            None => Ok(()),
+        }
+    }
+
     /// A function without a body returns anything. What it does with pointers is assumed.
     fn call_unknown(
         &mut self,
@@ -210,12 +221,13 @@ impl Lower<'_, '_> {
         let function = tree.function(id);
         let span = term.span;
         if function.name.starts_with("pthread_") || function.name == "thrd_create" {
-            return Err(Problem::new(span, "threads are not supported yet"));
+            let what = format!("threads are not supported yet: `{}` is", function.name);
+            return Err(Problem::unsupported(span, &what));
         }
-        if matches!(
-            function.name.as_str(),
-            "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | "longjmp" | "siglongjmp"
-        ) {
+        if matches!(function.name.as_str(), "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp") {
+            return self.setjmp(id, arguments, term, want);
+        }
+        if matches!(function.name.as_str(), "longjmp" | "_longjmp" | "siglongjmp" | "__longjmp_chk") {
             return Err(Problem::unsupported(span, &format!("`{}` is", function.name)));
         }
         arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
@@ -225,6 +237,21 @@ impl Lower<'_, '_> {
         }
         self.changes(id, arguments, span)?;
         self.input(&function.name, term, want)
+    }
+
+    /// `setjmp` returns 0; that it returns again is up to `longjmp`, which is not modelled.
+    fn setjmp(&mut self, id: FunctionId, arguments: &[Term], term: &Term, want: Want) -> Checked<Vec<Expr>> {
+        let span = term.span;
+        self.cx.assume("only the program itself jumps to where it has called `setjmp`", Some(span));
+        arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
+        self.changes(id, arguments, span)?;
+        let zero = Expr::constant(0, self.cx.tree.types.scalar(&term.ty));
+        match want {
+            Want::Nothing => {}
+            Want::Value => return Ok(vec![zero]),
+            Want::Into(target) => self.body.assign(span, vec![target], vec![zero]),
+        }
+        Ok(Vec::new())
     }
 
     /// Arbitrary values, for a run that does not get here.
@@ -295,21 +322,21 @@ impl Lower<'_, '_> {
         let class = self.cx.classes.value(self.cx.tree, pointer);
         let known = self.cx.classes.facts(class).functions.clone();
         let tree = self.cx.tree;
+        // A function with variable arguments is called as one.
+        let open = matches!(&callee.ty, CType::Function(signature) if signature.rest != Rest::Nothing);
         let variadic = |id: &FunctionId| {
             tree.function(*id).rest.is_some()
+                && open
                 && tree.function(*id).signature.parameters.len() <= arguments.len() + 1
         };
-        if known.iter().any(|id| self.cx.usage.addressed.contains(id) && variadic(id)) {
-            return Err(Problem::unsupported(span, "a call through a pointer with variable arguments is"));
-        }
         let fits = |id: &FunctionId| {
             let signature = &tree.function(*id).signature;
             let ignored = signature.rest != Rest::Nothing && signature.parameters.len() <= arguments.len();
-            let same =
-                signature.parameters.len() == arguments.len() || ignored || tree.function(*id).body.is_none();
+            let same = signature.parameters.len() == arguments.len() || ignored;
+            let same = same && tree.function(*id).rest.is_none();
             let void = (signature.result == CType::Void) == (term.ty == CType::Void);
             let shape = signature.result.is_scalar() == term.ty.is_scalar();
-            same && self.cx.usage.addressed.contains(id) && void && shape
+            (same && void && shape || variadic(id)) && self.cx.usage.addressed.contains(id)
         };
         let candidates: Vec<FunctionId> = known.into_iter().filter(fits).collect();
         self.cx.assume("a pointer that is called points to a function of the program", Some(span));
@@ -329,20 +356,35 @@ impl Lower<'_, '_> {
             self.body.at = inside;
             let mark = self.body.mark();
             let wanted = if matches!(want, Want::Nothing) { Want::Nothing } else { Want::Value };
-            let known = models::meaning(&tree.function(id).name).is_some();
-            if known && !arguments.iter().all(|argument| self.is_pure(argument)) {
-                let what = "arguments with effects in a call through a pointer are";
-                return Err(Problem::unsupported(span, what));
-            }
-            let outcome = match self.convention(id, arguments, term, &wanted)? {
-                Some(outcome) => outcome,
-                None if tree.function(id).body.is_some() => {
-                    self.call_procedure(id, &values, &types, term, wanted)?
+            let outcome = self.attempt(|lower| {
+                lower.usable(id)?;
+                if variadic(&id) {
+                    let what = "a call through a pointer with variable arguments is";
+                    return Err(Problem::unsupported(span, what));
                 }
-                None => {
-                    self.changes(id, arguments, span)?;
-                    self.input(&tree.function(id).name, term, wanted)?
+                let known = models::meaning(&tree.function(id).name).is_some();
+                if known && !arguments.iter().all(|argument| lower.is_pure(argument)) {
+                    let what = "arguments with effects in a call through a pointer are";
+                    return Err(Problem::unsupported(span, what));
                 }
+                match lower.convention(id, arguments, term, &wanted)? {
+                    Some(outcome) => Ok(outcome),
+                    None if tree.function(id).body.is_some() => {
+                        lower.call_procedure(id, &values, &types, term, wanted)
+                    }
+                    None => {
+                        lower.changes(id, arguments, span)?;
+                        lower.input(&tree.function(id).name, term, wanted)
+                    }
+                }
+            });
+            // What the function returns may have another width than the caller thinks.
+            let outcome: Vec<Expr> = match (outcome.unwrap_or_default(), scalars.as_slice()) {
+                (values, [scalar]) if term.ty.is_scalar() => {
+                    let signed = tree.function(id).signature.result.is_signed();
+                    values.into_iter().map(|value| resize(value, signed, *scalar)).collect()
+                }
+                (values, _) => values,
             };
             if !matches!(want, Want::Nothing) && outcome.len() == results.len() {
                 self.body.assign(span, results.clone(), outcome);

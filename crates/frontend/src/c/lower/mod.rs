@@ -5,19 +5,21 @@
 //! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
 //! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is
 //!    evaluated first.
-//! 4. `statement.rs`, `call.rs`, `conventions.rs`, `initial.rs`; `outside.rs`: functions without a
-//!    body; `start.rs`: what happens before `main`.
+//! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`;
+//!    `outside.rs`: functions without a body; `start.rs`: what happens before `main`.
 
 mod body;
 mod branch;
 mod call;
 mod conventions;
+mod declare;
 mod floats;
 mod initial;
 mod memory;
 mod order;
 mod outside;
 mod place;
+mod scopes;
 mod start;
 mod statement;
 mod storage;
@@ -27,15 +29,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Operation, Procedure, ProcedureId, Scalar, Span, Var,
-    Variable,
+    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Operation, Procedure, ProcedureId, Scalar, Span,
+    Type, Unsupported, Var, Variable,
 };
 
 use super::ctype::CType;
 use super::doubts::Observed;
 use super::points_to::{Class, Classes};
 use super::problem::{Checked, Problem};
-use super::tree::{FunctionId, ObjectId, Tree};
+use super::tree::{FunctionId, ObjectId, Term, Tree};
 use super::usage::Usage;
 use super::{Assumption, Input, Options, Region};
 use body::Body;
@@ -61,6 +63,8 @@ pub(crate) struct Context<'t> {
     regions: BTreeMap<Class, memory::Division>,
     memories: usize,
     next_address: u64,
+    /// For functions that need not exist, whether they do.
+    weak: FxHashMap<FunctionId, Var>,
     heap: Option<Var>,
     stack: Option<Var>,
     procedures: FxHashMap<FunctionId, ProcedureId>,
@@ -69,7 +73,9 @@ pub(crate) struct Context<'t> {
     assumptions: Vec<Assumption>,
     doubts: Vec<Assumption>,
     undefined: Vec<String>,
-    problems: Vec<Problem>,
+    unsupported: Vec<Unsupported>,
+    /// What is not C, as far as we know, in what is used.
+    mistakes: Vec<Problem>,
 }
 
 /// The memory of a class.
@@ -90,23 +96,20 @@ pub(crate) struct Lowered {
     pub(crate) assumptions: Vec<Assumption>,
     pub(crate) doubts: Vec<Assumption>,
     pub(crate) undefined: Vec<String>,
+    pub(crate) unsupported: Vec<Unsupported>,
+    pub(crate) mistakes: Vec<Problem>,
     pub(crate) regions: Vec<Region>,
 }
 
-/// Lowers everything that is used from `entry` on.
-pub(crate) fn lower(
-    tree: &Tree,
-    usage: &Usage,
-    entry: FunctionId,
-    options: &Options,
-) -> Result<Lowered, Vec<Problem>> {
+/// Lowers everything that is used from some entries on: each run starts in one of them.
+pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options: &Options) -> Lowered {
     let bodies: Vec<FunctionId> =
         usage.functions.iter().copied().filter(|id| tree.function(*id).body.is_some()).collect();
     let procedures = bodies.iter().copied().zip((0..).map(ProcedureId)).collect();
     let mut context = Context {
         tree,
         usage,
-        classes: Classes::new(tree, usage, entry),
+        classes: Classes::new(tree, usage, entries),
         options,
         globals: Vec::new(),
         names: BTreeSet::new(),
@@ -115,6 +118,7 @@ pub(crate) fn lower(
         regions: BTreeMap::new(),
         memories: 0,
         next_address: OBJECTS,
+        weak: FxHashMap::default(),
         heap: None,
         stack: None,
         procedures,
@@ -123,15 +127,9 @@ pub(crate) fn lower(
         assumptions: Vec::new(),
         doubts: Vec::new(),
         undefined: Vec::new(),
-        problems: Vec::new(),
+        unsupported: Vec::new(),
+        mistakes: Vec::new(),
     };
-    for id in usage.functions.iter().filter(|id| tree.function(**id).body.is_none()) {
-        let function = tree.function(*id);
-        context.problems.extend(function.problems.iter().cloned());
-        if let Some(span) = function.weak {
-            context.problems.push(Problem::unsupported(span, "a function that need not exist is"));
-        }
-    }
     let mut lowered = Vec::new();
     let mut names = BTreeSet::new();
     for id in &bodies {
@@ -146,10 +144,7 @@ pub(crate) fn lower(
     }
     let name = (0..).map(|i| if i == 0 { "start".to_owned() } else { format!("start@{i}") });
     let name = name.into_iter().find(|name| !names.contains(name)).expect("there is a free name");
-    lowered.push(context.start(entry, name));
-    if !context.problems.is_empty() {
-        return Err(context.problems);
-    }
+    lowered.push(context.start(entries, name));
     let observed = Observed::new(tree, usage);
     if observed.number.is_some() {
         context.doubt("nothing depends on the number that an address is", observed.number);
@@ -159,7 +154,7 @@ pub(crate) fn lower(
     }
     let entry = ProcedureId(lowered.len() as u32 - 1);
     let regions = context.named_regions();
-    Ok(Lowered {
+    Lowered {
         globals: context.globals,
         procedures: lowered,
         entry,
@@ -168,8 +163,10 @@ pub(crate) fn lower(
         assumptions: context.assumptions,
         doubts: context.doubts,
         undefined: context.undefined,
+        unsupported: context.unsupported,
+        mistakes: context.mistakes,
         regions,
-    })
+    }
 }
 
 impl Context<'_> {
@@ -192,6 +189,23 @@ impl Context<'_> {
         }
     }
 
+    /// The value of a function: its address, or NULL if it need not exist and does not.
+    pub(crate) fn function_value(&mut self, id: FunctionId, ty: Scalar) -> Expr {
+        let address = Expr::constant(self.function_address(id), ty);
+        let function = self.tree.function(id);
+        let Some(span) = function.weak.filter(|_| function.body.is_none()) else { return address };
+        let exists = match self.weak.get(&id) {
+            Some(exists) => *exists,
+            None => {
+                let name = format!("exists({})", function.name);
+                let exists = self.global(&name, Type::Scalar(Scalar::Bool), None, span);
+                self.weak.insert(id, exists);
+                exists
+            }
+        };
+        Expr::if_then_else(Expr::variable(exists, Scalar::Bool), address, Expr::constant(0, ty))
+    }
+
     /// The address of a function.
     pub(crate) fn function_address(&self, id: FunctionId) -> u64 {
         FUNCTIONS + 16 * u64::from(id.0)
@@ -200,7 +214,6 @@ impl Context<'_> {
     fn procedure(&mut self, id: FunctionId, name: String) -> Procedure {
         let tree = self.tree;
         let function = tree.function(id);
-        self.problems.extend(function.problems.iter().cloned());
         let mut lower = Lower {
             body: Body::new(function.span),
             cx: self,
@@ -214,6 +227,9 @@ impl Context<'_> {
             entered_once: false,
             head: None,
             function: Some(id),
+            unsupported: Vec::new(),
+            cleanups: Vec::new(),
+            scopes_of_labels: FxHashMap::default(),
         };
         lower.entered_once =
             function.name == lower.cx.options.entry && !lower.cx.usage.recursive.contains(&id);
@@ -244,17 +260,31 @@ pub(crate) struct Lower<'c, 't> {
     head: Option<Span>,
     /// The function that is lowered; none for the start.
     function: Option<FunctionId>,
+    /// Places that are not modelled.
+    unsupported: Vec<(LocationId, String)>,
+    /// What is evaluated when the scopes around the statement at hand are left, the innermost last.
+    cleanups: Vec<(ObjectId, Term)>,
+    scopes_of_labels: FxHashMap<String, Vec<ObjectId>>,
 }
 
 impl Lower<'_, '_> {
-    pub(crate) fn refuse(&mut self, problem: Problem) {
-        self.cx.problems.push(problem);
+    /// What was made from this location on does not count: it is not modelled what happens there.
+    pub(crate) fn unsupported_from(&mut self, start: LocationId, problem: Problem) {
+        let at = self.body.cut(start, problem.span);
+        self.unsupported.push((at, problem.as_place()));
+        self.cx.mistakes.extend(Some(problem).filter(Problem::is_mistake));
     }
 
-    /// Reports a problem and goes on.
-    pub(crate) fn attempt(&mut self, outcome: Checked<()>) {
-        if let Err(problem) = outcome {
-            self.refuse(problem);
+    /// Does some work; if it cannot be done, there is a place instead that is not modelled.
+    pub(crate) fn attempt<R>(&mut self, work: impl FnOnce(&mut Self) -> Checked<R>) -> Option<R> {
+        let (start, olds) = (self.body.at, self.olds.len());
+        match work(self) {
+            Ok(result) => Some(result),
+            Err(problem) => {
+                self.unsupported_from(start, problem);
+                self.olds.truncate(olds);
+                None
+            }
         }
     }
 
@@ -275,7 +305,16 @@ impl Lower<'_, '_> {
             Some(id) => self.cx.procedures[&id],
             None => ProcedureId(self.cx.procedures.len() as u32),
         };
-        let (procedure, went) = self.body.finish(name, span, parameters, results);
+        let (procedure, went, moved) = self.body.finish(name, span, parameters, results);
+        let mut unsupported: Vec<Unsupported> = Vec::new();
+        for (at, what) in self.unsupported {
+            let Some(location) = moved[at.0 as usize] else { continue };
+            let node = Node { procedure: id, location };
+            if !unsupported.iter().any(|known| known.node == node) {
+                unsupported.push(Unsupported { node, what });
+            }
+        }
+        self.cx.unsupported.extend(unsupported);
         for (edge, function, ty, of, whole) in self.inputs {
             if let Some(edge) = went[edge] {
                 let edge = EdgeRef { procedure: id, edge: EdgeId(edge) };

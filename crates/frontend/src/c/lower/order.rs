@@ -53,7 +53,7 @@ fn bare(term: &Term) -> Option<ObjectId> {
 }
 
 fn is_old(term: &Term) -> bool {
-    matches!(term.kind, TermKind::Old) || term.children().into_iter().any(is_old)
+    matches!(term.kind, TermKind::Old) || term.any_child(&mut is_old)
 }
 
 impl Lower<'_, '_> {

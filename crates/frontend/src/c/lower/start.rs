@@ -17,8 +17,9 @@ use crate::c::tree::{FunctionId, Initial, ObjectId, TermKind};
 impl Context<'_> {
     /// The procedure where runs start: it initialises, calls the entry with any arguments, and
     /// returns.
-    pub(super) fn start(&mut self, entry: FunctionId, name: String) -> Procedure {
-        let span = self.tree.function(entry).span;
+    pub(super) fn start(&mut self, entries: &[FunctionId], name: String) -> Procedure {
+        let nowhere = Span::new(wherefore_program::FileId(0), 0, 0);
+        let span = entries.first().map_or(nowhere, |entry| self.tree.function(*entry).span);
         let mut lower = Lower {
             body: Body::new(span),
             cx: self,
@@ -32,32 +33,46 @@ impl Context<'_> {
             entered_once: true,
             head: None,
             function: None,
+            unsupported: Vec::new(),
+            cleanups: Vec::new(),
+            scopes_of_labels: FxHashMap::default(),
         };
         // Initial values may mention further objects.
         let mut done = 0;
         while let Some(id) = lower.cx.statics.get(done).copied() {
             done += 1;
-            let outcome = lower.initialise_static(id);
-            lower.attempt(outcome);
+            lower.attempt(|lower| lower.initialise_static(id));
         }
         for id in lower.cx.tree.constructors() {
             lower.run(id, span);
         }
-        lower.call_entry(entry, span);
+        lower.call_entries(entries, span);
         lower.close(name, span, 0, Vec::new(), None)
     }
 }
 
 impl Lower<'_, '_> {
-    fn call_entry(&mut self, entry: FunctionId, span: Span) {
+    fn call_entries(&mut self, entries: &[FunctionId], span: Span) {
         let tree = self.cx.tree;
-        let parameters = &tree.function(entry).signature.parameters;
-        if tree.function(entry).name != "main" && parameters.iter().any(CType::is_pointer) {
+        let parameters = |entry: &FunctionId| &tree.function(*entry).signature.parameters;
+        let is_other = |entry: &&FunctionId| tree.function(**entry).name != "main";
+        if entries.iter().filter(is_other).flat_map(parameters).any(CType::is_pointer) {
             let text =
                 "the arguments of the entry point to no object of the program, and not to each other's";
             self.cx.assume(text, Some(span));
         }
-        self.run(entry, span);
+        if let [entry] = entries {
+            self.run(*entry, span);
+        } else {
+            let (at, after) = (self.body.fill(span, LocationKind::Branch), self.body.open(span));
+            for entry in entries {
+                self.body.at = self.body.open(span);
+                self.body.edge(at, self.body.at, Operation::Skip, span);
+                self.run(*entry, span);
+                self.body.join(after, span);
+            }
+            self.body.at = after;
+        }
         for id in tree.destructors() {
             self.run(id, span);
         }

@@ -8,10 +8,10 @@ use wherefore_program::{
 
 use super::Lower;
 use super::place::{Place, plus};
-use super::storage::{Base, Storage};
-use crate::c::ctype::{CType, Length};
+
+use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term};
+use crate::c::tree::{FunctionId, ObjectId, Statement, StatementKind, Term};
 use crate::c::{ErrorLabels, Property};
 
 /// Where `break` and `continue` go, and the cases of a switch that are still to come.
@@ -19,6 +19,8 @@ pub(crate) struct Jumps {
     after: LocationId,
     again: Option<LocationId>,
     cases: VecDeque<LocationId>,
+    /// How many scopes with something to do at their ends are around the statement.
+    depth: usize,
 }
 
 impl Lower<'_, '_> {
@@ -28,26 +30,32 @@ impl Lower<'_, '_> {
         let function = tree.function(id);
         let mut stores = Vec::new();
         for parameter in &function.parameters {
-            let outcome = self.parameter(*parameter, &mut stores);
-            self.attempt(outcome);
+            self.attempt(|lower| lower.parameter(*parameter, &mut stores));
         }
         let parameters = self.body.variables.len();
         for (place, values, span) in stores {
-            let outcome = self.store_parameter(&place, values, span);
-            self.attempt(outcome);
+            self.attempt(|lower| lower.store_parameter(&place, values, span));
         }
-        let body = function.body.as_deref().unwrap_or_default();
-        let outcome = self.statements(body);
-        self.attempt(outcome);
+        match function.problems.first() {
+            None => {
+                let body = function.body.as_deref().unwrap_or_default();
+                self.scopes_of_labels = super::scopes::of_labels(body);
+                self.statements(body);
+                self.leave_scope(0);
+            }
+            Some(problem) => {
+                self.cx.mistakes.extend(function.problems.iter().filter(|other| other.is_mistake()).cloned());
+                self.unsupported_from(self.body.at, problem.clone());
+            }
+        }
         let results = self.cx.result_types(id).into_iter().map(Expr::choice).collect();
         self.leave(results, function.end, LocationKind::End);
         let undefined: Vec<String> =
             self.labels.iter().filter(|(_, (_, seen))| !seen).map(|(name, _)| name.clone()).collect();
         for name in undefined {
-            self.refuse(Problem::new(
-                function.span,
-                format!("there is no label `{name}` in `{}`", function.name),
-            ));
+            let message = format!("there is no label `{name}` in `{}`", function.name);
+            let location = self.labelled(&name, function.span);
+            self.unsupported_from(location, Problem::new(function.span, message));
         }
         self.enter_frame(id);
         parameters
@@ -98,15 +106,18 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    pub(crate) fn statements(&mut self, statements: &[Statement]) -> Checked<()> {
+    pub(crate) fn statements(&mut self, statements: &[Statement]) {
         for statement in statements {
             let mark = self.body.mark();
-            let outcome = self.statement(statement);
-            self.attempt(outcome);
+            self.attempt(|lower| lower.statement(statement));
             // In a statement expression outer values are still in use; they are below the mark.
             self.body.release(&mark);
         }
-        Ok(())
+    }
+
+    /// A condition. If it is not modelled, what comes behind it is still reached by jumps.
+    fn branch_or_place(&mut self, condition: &Term, yes: LocationId, no: LocationId) {
+        self.attempt(|lower| lower.branch(condition, yes, no));
     }
 
     fn statement(&mut self, statement: &Statement) -> Checked<()> {
@@ -126,17 +137,23 @@ impl Lower<'_, '_> {
                 }
             }
             StatementKind::Declare(id, initial) => self.declare(*id, initial.as_ref(), span)?,
-            StatementKind::Block(statements) => self.statements(statements)?,
+            StatementKind::Block(statements) => {
+                let depth = self.cleanups.len();
+                self.statements(statements);
+                self.leave_scope(depth);
+            }
+            StatementKind::Cleanup(id, term) => self.cleanups.push((*id, (**term).clone())),
+            StatementKind::GotoAny(address) => self.goto_any(address, span)?,
             StatementKind::If(condition, then, otherwise) => {
                 let (yes, no, end) = (self.body.open(then.span), self.body.open(span), self.body.open(span));
                 self.head = Some(span);
-                self.branch(condition, yes, no)?;
+                self.branch_or_place(condition, yes, no);
                 self.body.at = yes;
-                self.statements(std::slice::from_ref(then))?;
+                self.statements(std::slice::from_ref(then));
                 self.body.join(end, span);
                 self.body.at = no;
                 if let Some(otherwise) = otherwise {
-                    self.statements(std::slice::from_ref(otherwise))?;
+                    self.statements(std::slice::from_ref(otherwise));
                 }
                 self.body.join(end, span);
             }
@@ -145,8 +162,8 @@ impl Lower<'_, '_> {
                     (self.body.open(span), self.body.open(body.span), self.body.open(span));
                 self.body.join(head, span);
                 self.head = Some(span);
-                self.branch(condition, inside, after)?;
-                self.repeat(inside, body, head, after)?;
+                self.branch_or_place(condition, inside, after);
+                self.repeat(inside, body, head, after);
                 self.body.join(head, span);
                 self.body.at = after;
             }
@@ -154,35 +171,38 @@ impl Lower<'_, '_> {
                 let (head, check, after) =
                     (self.body.open(body.span), self.body.open(condition.span), self.body.open(span));
                 self.body.join(head, span);
-                self.repeat(head, body, check, after)?;
+                self.repeat(head, body, check, after);
                 self.body.join(check, span);
-                self.branch(condition, head, after)?;
+                self.branch_or_place(condition, head, after);
                 self.body.at = after;
             }
             StatementKind::For(first, condition, step, body) => {
-                self.statements(first)?;
+                let depth = self.cleanups.len();
+                self.statements(first);
                 let (head, next, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
                 self.body.join(head, span);
                 let inside = match condition {
                     Some(condition) => {
                         let inside = self.body.open(body.span);
                         self.head = Some(span);
-                        self.branch(condition, inside, after)?;
+                        self.branch_or_place(condition, inside, after);
                         inside
                     }
                     None => head,
                 };
-                self.repeat(inside, body, next, after)?;
+                self.repeat(inside, body, next, after);
                 self.body.join(next, span);
                 if let Some(step) = step {
                     let mark = self.body.mark();
-                    self.effects(step)?;
+                    self.attempt(|lower| lower.effects(step));
                     self.body.release(&mark);
                 }
                 self.body.join(head, span);
                 self.body.at = after;
+                self.leave_scope(depth);
             }
-            StatementKind::Switch(value, body) => self.switch(value, body, span)?,
+            StatementKind::Switch(value, body) => self.switch(value, body, span),
+            StatementKind::Unsupported(problem) => return Err((**problem).clone()),
             StatementKind::Case(..) | StatementKind::Default => {
                 let next = self.targets.iter_mut().rev().find_map(|jumps| jumps.cases.pop_front());
                 match next {
@@ -200,17 +220,27 @@ impl Lower<'_, '_> {
             }
             StatementKind::Goto(name) => {
                 let location = self.labelled(name, span);
+                self.clean_up(self.common_scope(name));
                 self.jump(location, span);
             }
             StatementKind::Break => match self.targets.last() {
                 Some(jumps) => {
-                    let to = jumps.after;
+                    let (to, depth) = (jumps.after, jumps.depth);
+                    self.clean_up(depth);
                     self.jump(to, span);
                 }
                 None => return Err(Problem::new(span, "`break` outside of a loop")),
             },
-            StatementKind::Continue => match self.targets.iter().rev().find_map(|jumps| jumps.again) {
-                Some(to) => self.jump(to, span),
+            StatementKind::Continue => match self
+                .targets
+                .iter()
+                .rev()
+                .find_map(|jumps| jumps.again.map(|again| (again, jumps.depth)))
+            {
+                Some((to, depth)) => {
+                    self.clean_up(depth);
+                    self.jump(to, span);
+                }
                 None => return Err(Problem::new(span, "`continue` outside of a loop")),
             },
             StatementKind::Return(value) => self.give_back(value.as_ref(), span)?,
@@ -230,13 +260,13 @@ impl Lower<'_, '_> {
     }
 
     /// A jump is a statement of its own.
-    fn jump(&mut self, to: LocationId, span: Span) {
+    pub(super) fn jump(&mut self, to: LocationId, span: Span) {
         let from = self.body.fill(span, LocationKind::Goto);
         self.body.edge(from, to, Operation::Skip, span);
         self.body.at = self.body.open(span);
     }
 
-    fn labelled(&mut self, name: &str, span: Span) -> LocationId {
+    pub(super) fn labelled(&mut self, name: &str, span: Span) -> LocationId {
         if let Some((location, _)) = self.labels.get(name) {
             return *location;
         }
@@ -261,24 +291,23 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn repeat(
-        &mut self,
-        inside: LocationId,
-        body: &Statement,
-        again: LocationId,
-        after: LocationId,
-    ) -> Checked<()> {
-        self.targets.push(Jumps { after, again: Some(again), cases: VecDeque::new() });
+    fn repeat(&mut self, inside: LocationId, body: &Statement, again: LocationId, after: LocationId) {
+        self.targets.push(Jumps {
+            after,
+            again: Some(again),
+            cases: VecDeque::new(),
+            depth: self.cleanups.len(),
+        });
         let once = std::mem::replace(&mut self.entered_once, false);
         self.body.at = inside;
-        let outcome = self.statements(std::slice::from_ref(body));
+        self.statements(std::slice::from_ref(body));
         self.entered_once = once;
         self.targets.pop();
-        outcome
     }
 
-    fn switch(&mut self, value: &Term, body: &Statement, span: Span) -> Checked<()> {
-        let value = self.value(value)?;
+    fn switch(&mut self, value: &Term, body: &Statement, span: Span) {
+        let ty = self.cx.tree.types.scalar(&value.ty);
+        let value = self.attempt(|lower| lower.value(value)).unwrap_or(Expr::constant(0, ty));
         let value = self.stable(value, span);
         let mut labels = Vec::new();
         collect_cases(body, &mut labels);
@@ -310,11 +339,10 @@ impl Lower<'_, '_> {
         };
         self.body.edge(at, default, otherwise, span);
         self.body.at = self.body.open(body.span);
-        self.targets.push(Jumps { after, again: None, cases });
-        let outcome = self.statements(std::slice::from_ref(body));
+        self.targets.push(Jumps { after, again: None, cases, depth: self.cleanups.len() });
+        self.statements(std::slice::from_ref(body));
         self.targets.pop();
         self.body.join(after, span);
-        outcome
     }
 
     fn give_back(&mut self, value: Option<&Term>, span: Span) -> Checked<()> {
@@ -346,6 +374,12 @@ impl Lower<'_, '_> {
                 types.map(|ty| Expr::choice(self.cx.tree.types.scalar(ty))).collect()
             }
         };
+        let values = match self.cleanups.is_empty() {
+            true => values,
+            // What is returned is fixed before scopes are left.
+            false => values.into_iter().map(|value| self.keep(value, span)).collect(),
+        };
+        self.clean_up(0);
         self.leave(values, span, LocationKind::Return);
         Ok(())
     }
@@ -380,123 +414,6 @@ impl Lower<'_, '_> {
         let targets: Vec<Target> = vec![base.into(), stack.into()];
         self.body.prepend(span, targets, vec![top, moved]);
         self.body.before_returns(stack, &Expr::variable(base, pointer));
-    }
-
-    fn declare(&mut self, id: ObjectId, initial: Option<&Initial>, span: Span) -> Checked<()> {
-        let ty = self.cx.tree.object(id).ty.clone();
-        if let CType::Array(element, Length::Variable(length)) = &ty {
-            return self.declare_variable(id, element, ObjectId(*length), span);
-        }
-        let place = self.object(id)?;
-        match initial {
-            Some(initial) => self.initialise(&place, &Initial { items: initial.items.clone(), span }),
-            None => self.forget(&place, span),
-        }
-    }
-
-    /// An object without an initialiser has any value where it is declared.
-    pub(crate) fn forget(&mut self, place: &Place, span: Span) -> Checked<()> {
-        if let Place::Split { object, .. } = place {
-            let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else { return Ok(()) };
-            // At the start of a procedure variables are arbitrary anyhow.
-            let whole = leaves.iter().filter_map(|leaf| leaf.variable);
-            let arrays = whole.clone().any(|v| matches!(&self.variable_type(v), Type::Array { .. }));
-            if !arrays {
-                let targets: Vec<Target> = whole.map(Target::from).collect();
-                if !targets.is_empty() {
-                    self.body.step(span, LocationKind::Statement, Operation::Havoc(targets));
-                }
-                return Ok(());
-            }
-            if self.entered_once && self.labels.is_empty() {
-                self.body.step(span, LocationKind::Statement, Operation::Skip);
-                return Ok(());
-            }
-            return self.havoc(place, span);
-        }
-        let Place::Memory { class, address, ty, .. } = place else { return Ok(()) };
-        let size = self.cx.tree.types.size(ty).unwrap_or(0);
-        self.each_cell(*class, address, size, span, |lower, cells| {
-            let targets: Vec<Target> = cells.into_iter().map(|(target, _)| target).collect();
-            for chunk in targets.chunks(super::initial::CHUNK) {
-                lower.body.step(span, LocationKind::Statement, Operation::Havoc(chunk.to_vec()));
-            }
-        });
-        Ok(())
-    }
-
-    /// A loop over addresses from `low` up to `high`.
-    pub(crate) fn each(
-        &mut self,
-        low: Expr,
-        high: Expr,
-        step: u64,
-        span: Span,
-        mut visit: impl FnMut(&mut Self, Expr),
-    ) {
-        let ty = low.ty;
-        let counter = self.body.temporary(ty, span);
-        self.body.assign(span, vec![counter.into()], vec![low]);
-        let (head, inside, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
-        self.body.join(head, span);
-        let at = self.body.fill(span, LocationKind::Branch);
-        let more = Expr::binary(BinaryOp::ULt, Expr::variable(counter, ty), high);
-        self.body.edge(at, inside, Operation::Assume(more.clone()), span);
-        self.body.edge(at, after, Operation::Assume(more.not()), span);
-        self.body.at = inside;
-        visit(self, Expr::variable(counter, ty));
-        let next = plus(Expr::variable(counter, ty), step);
-        self.body.assign(span, vec![counter.into()], vec![next]);
-        self.body.join(head, span);
-        self.body.at = after;
-    }
-
-    fn variable_type(&self, variable: Var) -> Type {
-        match variable {
-            Var::Local(i) => self.body.variables[i as usize].ty.clone(),
-            Var::Global(i) => self.cx.globals[i as usize].ty.clone(),
-        }
-    }
-
-    /// An array of variable length gets fresh memory each time it is declared.
-    fn declare_variable(
-        &mut self,
-        id: ObjectId,
-        element: &CType,
-        length: ObjectId,
-        span: Span,
-    ) -> Checked<()> {
-        self.object(id)?;
-        let Some(Storage::Memory(Base::Variable(variable))) = self.cx.storages.get(&id).cloned() else {
-            return Err(Problem::unsupported(span, "this array is"));
-        };
-        let mut size = self.object(length).and_then(|length| self.read(&length, span))?;
-        let mut element = element.clone();
-        while let CType::Array(inner, Length::Variable(length)) = element.clone() {
-            let length = self.object(ObjectId(length)).and_then(|length| self.read(&length, span))?;
-            size = Expr::binary(BinaryOp::Mul, size, length);
-            element = (*inner).clone();
-        }
-        let bytes = self.cx.tree.types.size(&element).unwrap_or(1);
-        let size = Expr::binary(BinaryOp::Mul, size, Expr::constant(bytes, self.cx.pointer()));
-        self.allocate_fresh(variable.into(), size, span);
-        Ok(())
-    }
-
-    /// Fresh memory of so many bytes; its address goes to `target`.
-    pub(crate) fn allocate_fresh(&mut self, target: Target, size: Expr, span: Span) {
-        let pointer = self.cx.pointer();
-        let heap = self.cx.heap_pointer(span);
-        let top = Expr::variable(heap, pointer);
-        let end = match size.as_constant() {
-            Some(size) => plus(top.clone(), (size + 31) & !15),
-            None => {
-                let padded = plus(size, 31);
-                let mask = Expr::constant(!15, pointer);
-                Expr::binary(BinaryOp::Add, top.clone(), Expr::binary(BinaryOp::BitAnd, padded, mask))
-            }
-        };
-        self.body.assign(span, vec![target, heap.into()], vec![top, end]);
     }
 }
 

@@ -73,7 +73,7 @@ impl Lower<'_, '_> {
                 let safe = right.constant().is_some_and(|value| value != 0 && value != minus_one);
                 safe && self.is_pure(left)
             }
-            _ => term.children().into_iter().all(|child| self.is_pure(child)),
+            _ => !term.any_child(&mut |child| !self.is_pure(child)),
         }
     }
 
@@ -109,7 +109,7 @@ impl Lower<'_, '_> {
                 self.call_for(callee, arguments, term, super::call::Want::Nothing).map(drop)
             }
             TermKind::Block(statements, value) => {
-                self.statements(statements)?;
+                self.inner_statements(statements, term.span)?;
                 value.as_ref().map_or(Ok(()), |value| self.effects(value))
             }
             _ if matches!(term.ty, CType::Record(_)) => self.aggregate(term).map(drop),
@@ -136,13 +136,13 @@ impl Lower<'_, '_> {
                 self.read(&place, span)
             }
             TermKind::Address(place) => match &place.kind {
-                TermKind::Function(id) => Ok(Expr::constant(self.cx.function_address(*id), scalar)),
+                TermKind::Function(id) => Ok(self.cx.function_value(*id, scalar)),
                 _ => match self.place(place)? {
                     Place::Memory { address, .. } => Ok(address),
                     Place::Split { .. } => Err(Problem::unsupported(span, "this address is")),
                 },
             },
-            TermKind::Function(id) => Ok(Expr::constant(self.cx.function_address(*id), scalar)),
+            TermKind::Function(id) => Ok(self.cx.function_value(*id, scalar)),
             TermKind::Convert(inner) => self.convert(inner, &term.ty),
             TermKind::Unary(op, inner) => {
                 let value = self.value(inner)?;
@@ -244,7 +244,7 @@ impl Lower<'_, '_> {
             }
             TermKind::FloatCall(function, arguments) => self.float_call(*function, arguments, term),
             TermKind::Block(statements, value) => {
-                self.statements(statements)?;
+                self.inner_statements(statements, term.span)?;
                 match value {
                     Some(value) => {
                         let result = self.value(value)?;
@@ -400,7 +400,7 @@ impl Lower<'_, '_> {
                 self.read_pieces(&place, span)
             }
             TermKind::Block(statements, Some(value)) => {
-                self.statements(statements)?;
+                self.inner_statements(statements, term.span)?;
                 self.aggregate(value)
             }
             TermKind::Conditional(condition, then, otherwise) => {

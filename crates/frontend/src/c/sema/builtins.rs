@@ -37,6 +37,13 @@ impl Sema<'_> {
         let arguments = &call.node.arguments;
         let long = self.tree.types.long(true);
         match (short, arguments.as_slice()) {
+            ("own_label", [name]) => match &name.node {
+                Expression::StringLiteral(parts) => {
+                    let name: String = parts.node.iter().map(|part| part.trim_matches('"')).collect();
+                    self.label_address(&name, span).map(Some)
+                }
+                _ => self.unsupported(call, "this label is"),
+            },
             ("va_start", [list, ..]) => self.va_start(list, span).map(Some),
             ("va_copy", [to, from]) => self.va_copy(to, from, span).map(Some),
             ("va_end", [list]) => {

@@ -12,26 +12,48 @@ use super::specifiers::{Attributes, Parameter, Specifiers, adjusted};
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind};
+use crate::c::tree::{
+    Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind, Term, TermKind,
+};
 
 impl Sema<'_> {
     /// Reads a declaration; in a function, the statements that it stands for.
     pub(super) fn declaration(&mut self, declaration: &Node<Declaration>) -> Checked<Vec<Statement>> {
-        let specifiers = self.specifiers(&declaration.node.specifiers, declaration.span)?;
+        let specifiers = match self.specifiers(&declaration.node.specifiers, declaration.span) {
+            Ok(specifiers) => specifiers,
+            Err(problem) => {
+                self.unknown_names(declaration, &problem);
+                return Err(problem);
+            }
+        };
         let shared = std::mem::take(&mut self.refused);
         if declaration.node.declarators.is_empty() {
-            self.problems.extend(shared.iter().cloned());
+            // A structure knows itself what is wrong with it.
+            let known =
+                matches!(specifiers.ty, CType::Record(id) if self.tree.types.record(id).problem.is_some());
+            self.problems.extend(shared.iter().filter(|_| !known).cloned());
         }
         let mut statements = Vec::new();
         for declarator in &declaration.node.declarators {
             self.refused.extend(shared.iter().cloned());
             let outcome = self.init_declarator(&specifiers, declarator);
             statements.append(&mut self.implied);
+            let outcome = self.with_refused(outcome);
             match outcome {
                 Ok(statement) => statements.extend(statement),
-                Err(problem) => self.problems.push(problem),
+                Err(problem) => {
+                    let is_local = specifiers.storage.is_some();
+                    self.unknown_name(&declarator.node.declarator, &problem, is_local);
+                    statements.push(self.unsupported_here(problem));
+                }
             }
-            self.problems.append(&mut self.refused);
+        }
+        if self.function.is_none() {
+            let mistakes = statements.drain(..).filter_map(|statement| match statement.kind {
+                StatementKind::Unsupported(problem) if problem.is_mistake() => Some(*problem),
+                _ => None,
+            });
+            self.problems.extend(mistakes);
         }
         Ok(statements)
     }
@@ -40,7 +62,7 @@ impl Sema<'_> {
         &mut self,
         specifiers: &Specifiers,
         syntax: &Node<InitDeclarator>,
-    ) -> Checked<Option<Statement>> {
+    ) -> Checked<Vec<Statement>> {
         let (name, ty) = self.declarator(&syntax.node.declarator, specifiers.ty.clone())?;
         let Some((name, at)) = name else { return self.fail(syntax, "a name is expected") };
         let span = self.span_between(at.start, at.end);
@@ -63,13 +85,13 @@ impl Sema<'_> {
                 None => Entity::Type(ty),
             };
             self.bind(&name, entity);
-            return Ok(None);
+            return Ok(Vec::new());
         }
         self.assembler_name(&name, &syntax.node.declarator.node.extensions, span);
         if let CType::Function(signature) = ty {
             let id = self.function_named(&name, signature, specifiers, span);
             self.function_attributes(id, attributes, refused);
-            return Ok(None);
+            return Ok(Vec::new());
         }
         if ty == CType::Void {
             return self.fail(syntax, format!("`{name}` has no type"));
@@ -85,9 +107,11 @@ impl Sema<'_> {
                 let weak = weak.map(|span| Problem::unsupported(span, "an object that need not exist is"));
                 object.problem = object.problem.take().or(refused.into_iter().next()).or(weak);
             }
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        self.problems.extend(refused);
+        if let Some(problem) = refused.into_iter().next() {
+            return Err(problem);
+        }
         let id = self.automatic(&name, ty, span);
         self.bind(&name, Entity::Object(id));
         let initial = match &syntax.node.initializer {
@@ -103,7 +127,30 @@ impl Sema<'_> {
             return self.fail(syntax, format!("`{name}` has an incomplete type"));
         }
         let span = self.span(syntax);
-        Ok(Some(Statement { kind: StatementKind::Declare(id, initial), span }))
+        let mut statements = vec![Statement { kind: StatementKind::Declare(id, initial), span }];
+        statements.extend(attributes.cleanup.map(|function| self.cleanup(id, function, span)));
+        Ok(statements)
+    }
+
+    /// What happens to a variable when its scope is left: `cleanup`.
+    fn cleanup(&mut self, id: ObjectId, function: FunctionId, span: wherefore_program::Span) -> Statement {
+        let signature = self.tree.function(function).signature.clone();
+        let ty = self.tree.object(id).ty.clone();
+        let place = Term::new(TermKind::Object(id), ty.clone(), span);
+        let address = Term::new(TermKind::Address(Box::new(place)), ty.pointer_to(), span);
+        let argument = match signature.parameters.first() {
+            Some(parameter) => self.convert(address, parameter),
+            None => Ok(address),
+        };
+        match argument {
+            Ok(argument) => {
+                let result = signature.result.clone();
+                let callee = Term::new(TermKind::Function(function), CType::Function(signature), span);
+                let call = Term::new(TermKind::Call(Box::new(callee), vec![argument]), result, span);
+                Statement { kind: StatementKind::Cleanup(id, Box::new(call)), span }
+            }
+            Err(problem) => self.unsupported_here(problem),
+        }
     }
 
     /// Takes note of a name that an object or a function has for the assembler.
@@ -167,7 +214,10 @@ impl Sema<'_> {
         self.bind(name, Entity::Object(id));
         if let Some(initializer) = &syntax.node.initializer {
             if self.tree.object(id).initial.is_some() {
-                return self.fail(syntax, format!("`{name}` is defined twice"));
+                let span = self.span(syntax);
+                let problem = Problem::not_linked(span, format!("`{name}` is defined twice"));
+                self.problems.push(problem.clone());
+                return Err(problem);
             }
             let initial = self.initial(id, initializer)?;
             self.tree.objects[id.0 as usize].initial = Some(initial);
@@ -222,6 +272,7 @@ impl Sema<'_> {
             span,
             end: span,
             problems: Vec::new(),
+            labels: Vec::new(),
             weak: None,
             runs: None,
         });
@@ -283,13 +334,15 @@ impl Sema<'_> {
             matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline)
         });
         let external = specifiers.storage == Some(StorageClassSpecifier::Extern);
-        let provisional = inline && external && attributes.gnu_inline;
+        // Another definition takes the place of one that is weak.
+        let provisional = inline && external && attributes.gnu_inline || attributes.weak.is_some();
         let known = self.tree.function(id);
         if known.body.is_some() && (provisional || !known.provisional) {
-            if self.again == super::Again::Skip || inline {
+            if self.again == super::Again::Skip || inline || provisional {
                 return Ok(());
             }
-            return self.fail(&syntax.node.declarator, format!("`{name}` is defined twice"));
+            let span = self.span(&syntax.node.declarator);
+            return Err(Problem::not_linked(span, format!("`{name}` is defined twice")));
         }
         let function = &mut self.tree.functions[id.0 as usize];
         if function.provisional {
@@ -307,6 +360,9 @@ impl Sema<'_> {
         self.function = None;
         let mut problems = std::mem::replace(&mut self.problems, outer);
         problems.extend(outcome.err());
+        let body = syntax.node.statement.span;
+        let lost = self.lost.iter().filter(|(range, _)| body.start <= range.start && range.end <= body.end);
+        problems.extend(lost.map(|(_, problem)| problem.clone()));
         problems.append(&mut self.refused);
         let end = syntax.node.statement.span.end;
         let end = self.span_between(end.saturating_sub(1), end);

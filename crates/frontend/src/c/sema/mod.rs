@@ -3,7 +3,8 @@
 //! # Reading order
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
 //! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have.
-//!    `declare.rs`: declarations and functions. `initial.rs`: initialisers.
+//!    `declare.rs`: declarations and functions; `unknown.rs`: those that are not understood.
+//!    `initial.rs`: initialisers.
 //! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`,
 //!    `bit_builtins.rs`: functions that the compiler knows. `variadic.rs`: `va_list` and what is
 //!    done with it.
@@ -23,13 +24,14 @@ mod shared;
 mod specifiers;
 mod statement;
 mod term;
+mod unknown;
 mod variadic;
 
 use std::collections::BTreeSet;
 
 use lang_c::ast::{ExternalDeclaration, StaticAssert};
 use lang_c::span::Node;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::Span;
 
 use super::ctype::CType;
@@ -48,6 +50,8 @@ pub(super) enum Entity {
     Constant(u64, CType),
     /// A type that nothing can be declared with that is used.
     Refused(Problem, CType),
+    /// Something whose declaration is not understood.
+    Unknown(Problem),
 }
 
 /// Names that all units share.
@@ -59,6 +63,8 @@ pub(crate) struct Linkage {
     labels: Vec<(String, String, Span)>,
     /// Structures and unions of files that were read, by their text.
     records: FxHashMap<String, u32>,
+    /// Names that all units see and whose declarations are not understood.
+    unknown: FxHashMap<String, Problem>,
 }
 
 impl Linkage {
@@ -67,8 +73,39 @@ impl Linkage {
         self.functions.get(name).copied()
     }
 
+    /// The functions whose names for the assembler are others.
+    pub(crate) fn functions_with_labels(&self) -> FxHashSet<FunctionId> {
+        self.labels.iter().filter_map(|(name, ..)| self.functions.get(name).copied()).collect()
+    }
+
+    /// What other units know of a function or an object that one unit defines in a way that is not
+    /// understood is not enough to use it.
+    pub(crate) fn mark_unknown(&self, tree: &mut Tree) {
+        for (name, problem) in &self.unknown {
+            if let Some(id) = self.functions.get(name) {
+                tree.functions[id.0 as usize].problems.push(problem.clone());
+            }
+            if let Some(id) = self.objects.get(name) {
+                tree.objects[id.0 as usize].problem.get_or_insert(problem.clone());
+            }
+        }
+    }
+
     /// Two names of one function or object: it is not followed which ones are one.
-    pub(crate) fn second_names(&self, tree: &Tree) -> Vec<Problem> {
+    pub(crate) fn mark_second_names(&self, tree: &mut Tree) {
+        for (name, problem) in self.second_names(tree) {
+            for function in tree.functions.iter_mut().filter(|function| function.name == name) {
+                function.problems.push(problem.clone());
+            }
+            let is_static = |object: &&mut Object| object.lifetime == Lifetime::Static && object.name == name;
+            for object in tree.objects.iter_mut().filter(is_static) {
+                object.problem.get_or_insert(problem.clone());
+            }
+        }
+    }
+
+    /// The second names, and those that they stand for.
+    fn second_names(&self, tree: &Tree) -> Vec<(String, Problem)> {
         let is_known = |label: &str| {
             let object = |object: &Object| object.lifetime == Lifetime::Static && object.name == label;
             let function = |function: &Function| function.name == label;
@@ -81,7 +118,9 @@ impl Linkage {
             let shared = self.labels.iter().any(|(other, same, _)| other != name && same == label);
             let defined = has_body(name) || has_body(label) || is_object(name);
             if defined && (shared || is_known(label)) {
-                problems.push(Problem::unsupported(*span, &format!("a second name for `{label}` is")));
+                let problem = Problem::unsupported(*span, &format!("a second name for `{label}` is"));
+                problems.push((name.clone(), problem.clone()));
+                problems.push((label.clone(), problem));
             }
         }
         problems
@@ -123,8 +162,18 @@ pub(crate) struct Sema<'a> {
     first_record: u32,
     /// Whether something in the unit has an alignment of its own.
     aligns: bool,
-    /// The types of the switches around the statement at hand.
-    switches: Vec<CType>,
+    /// Where bodies were cut out, and why.
+    lost: Vec<(std::ops::Range<usize>, Problem)>,
+    /// The switches around the statement at hand.
+    switches: Vec<Switch>,
+}
+
+/// A switch that is being read.
+struct Switch {
+    /// The type of its value.
+    ty: CType,
+    /// What is wrong with one of its cases.
+    problem: Option<Problem>,
 }
 
 /// What to do with a second definition of a function.
@@ -183,7 +232,20 @@ fn analyse_unit(
         first_record,
         aligns: false,
         switches: Vec::new(),
+        lost: Vec::new(),
     };
+    for lost in &unit.lost {
+        let span = unit.lines.span(sema.sources, lost.at.start, lost.at.end);
+        let problem = Problem::unsupported(span, &format!("the syntax at `{}` is", lost.word));
+        // What nobody declares any more is a mistake where it is used, or a function of any result;
+        // the latter are known to be unknown by their names.
+        for name in &lost.names {
+            sema.linkage.unknown.insert(name.clone(), problem.clone());
+        }
+        if lost.names.is_empty() {
+            sema.lost.push((lost.range.clone(), problem));
+        }
+    }
     let definitions = sema.share_records(&unit.tree);
     for declaration in &unit.tree.0 {
         let outcome = match &declaration.node {
@@ -192,15 +254,27 @@ fn analyse_unit(
             ExternalDeclaration::FunctionDefinition(definition) => sema.definition(definition),
         };
         if let Err(problem) = outcome {
-            sema.problems.push(problem);
+            sema.not_understood(declaration, problem);
         }
         // Those of no name in particular.
         let refused = std::mem::take(&mut sema.refused);
         sema.problems.extend(refused);
     }
-    for (at, name) in unit.serious.iter().filter(|(at, _)| !sema.met.contains(at)) {
+    for (at, name) in &unit.serious {
+        if sema.met.contains(at) {
+            continue;
+        }
         let span = unit.lines.place_of(sema.sources, *at, name.len());
-        sema.problems.push(unsupported_attribute(span, name));
+        let problem = unsupported_attribute(span, name);
+        let is_around = |node: &&Node<ExternalDeclaration>| {
+            unit.lines.original(node.span.start) <= *at && *at < unit.lines.original(node.span.end)
+        };
+        match unit.tree.0.iter().find(is_around) {
+            Some(Node { node: ExternalDeclaration::FunctionDefinition(definition), .. }) => {
+                sema.spoil_function(definition, problem);
+            }
+            _ => sema.problems.push(problem),
+        }
     }
     sema.offer_records(definitions);
     sema.problems

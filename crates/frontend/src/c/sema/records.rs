@@ -6,14 +6,40 @@ use lang_c::span::Node;
 use super::specifiers::Attributes;
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Member, Record, UNNAMED};
-use crate::c::problem::Checked;
+use crate::c::problem::{Checked, Problem};
 
 impl Sema<'_> {
+    /// A structure or a union. One with a tag whose members are not understood is refused where it
+    /// is mentioned.
     pub(super) fn record_type(
         &mut self,
         syntax: &Node<StructType>,
         attributes: Attributes,
     ) -> Checked<CType> {
+        let before = self.refused.len();
+        let tag = syntax.node.identifier.as_ref().map(|name| name.node.name.clone());
+        let outcome = self.record(syntax, attributes);
+        let id = match (&outcome, tag) {
+            (Ok(CType::Record(id)), _) => *id,
+            (Err(_), Some(tag)) => match self.here().records.get(&tag) {
+                Some(id) => *id,
+                None => return outcome,
+            },
+            _ => return outcome,
+        };
+        let problem = outcome.err().or_else(|| self.refused.get(before).cloned());
+        match (syntax.node.declarations.is_some(), problem) {
+            (true, Some(problem)) => {
+                self.problems.extend(Some(problem.clone()).filter(Problem::is_mistake));
+                self.refused.push(problem.clone());
+                self.tree.types.records[id as usize].problem.get_or_insert(problem);
+            }
+            _ => self.refused.extend(self.tree.types.record(id).problem.clone()),
+        }
+        Ok(CType::Record(id))
+    }
+
+    fn record(&mut self, syntax: &Node<StructType>, attributes: Attributes) -> Checked<CType> {
         let union = syntax.node.kind.node == StructKind::Union;
         let tag = syntax.node.identifier.as_ref().map(|name| name.node.name.clone());
         let known = tag.as_ref().and_then(|tag| match &syntax.node.declarations {

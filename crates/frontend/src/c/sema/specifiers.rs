@@ -14,7 +14,9 @@ use super::{Entity, Sema};
 use crate::c::attributes::{is_serious, plain};
 use crate::c::ctype::{CType, Length, Member, Record, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Lifetime, Object, ObjectId, Runs, Statement, StatementKind, Step, Term, TermKind};
+use crate::c::tree::{
+    FunctionId, Lifetime, Object, ObjectId, Runs, Statement, StatementKind, Step, Term, TermKind,
+};
 
 /// What stands in front of the declarators of a declaration.
 pub(super) struct Specifiers {
@@ -38,6 +40,8 @@ pub(super) struct Attributes {
     pub(super) vector: Option<u64>,
     pub(super) weak: Option<Span>,
     pub(super) runs: Option<Runs>,
+    /// The function that is called when the scope of a variable is left.
+    pub(super) cleanup: Option<FunctionId>,
 }
 
 impl Attributes {
@@ -51,6 +55,7 @@ impl Attributes {
             vector: self.vector.or(more.vector),
             weak: self.weak.or(more.weak),
             runs: self.runs.or(more.runs),
+            cleanup: self.cleanup.or(more.cleanup),
         }
     }
 }
@@ -75,6 +80,21 @@ impl Sema<'_> {
                     let span = self.span(&attribute.name);
                     self.refused.push(super::unsupported_attribute(span, name));
                 }
+                "cleanup" => match attribute.arguments.first().map(|a| &a.node) {
+                    Some(lang_c::ast::Expression::Identifier(name)) => {
+                        let known = self.lookup(&name.node.name).cloned();
+                        if let Some(Entity::Function(id)) = known {
+                            found.cleanup = Some(id);
+                        } else {
+                            let span = self.span(&attribute.name);
+                            self.refused.push(super::unsupported_attribute(span, "cleanup"));
+                        }
+                    }
+                    _ => {
+                        let span = self.span(&attribute.name);
+                        self.refused.push(super::unsupported_attribute(span, "cleanup"));
+                    }
+                },
                 "weak" => found.weak = Some(self.span(&attribute.name)),
                 name @ ("constructor" | "destructor") => {
                     // Those without a priority come last, and behind the entry first.
@@ -246,16 +266,30 @@ impl Sema<'_> {
                     self.refused.push(problem);
                     ty
                 }
+                Some(Entity::Unknown(problem)) => return Err(problem.clone()),
                 _ if name.node.name == "__builtin_va_list" => self.va_list(),
                 _ => return self.fail(name, format!("`{}` is not a type", name.node.name)),
             },
             Some(TypeSpecifier::TypeOf(of)) => match &of.node {
                 TypeOf::Type(name) => self.type_name(name)?,
-                TypeOf::Expression(expression) => self.term(expression)?.ty,
+                TypeOf::Expression(expression) => match self.type_in_parentheses(expression) {
+                    Some(ty) => ty,
+                    None => self.term(expression)?.ty,
+                },
             },
             Some(_) => return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is")),
         };
         self.with_attributes(ty, attributes, at)
+    }
+
+    /// The type that the parser took for an expression: in attributes it does not know the names of
+    /// types.
+    pub(super) fn type_in_parentheses(&self, expression: &Node<lang_c::ast::Expression>) -> Option<CType> {
+        let lang_c::ast::Expression::Identifier(name) = &expression.node else { return None };
+        match self.lookup(&name.node.name) {
+            Some(Entity::Type(ty)) => Some(ty.clone()),
+            _ => None,
+        }
     }
 
     /// A type that `mode` or `vector_size` changes.

@@ -65,7 +65,7 @@ impl Sema<'_> {
             }
             Expression::AlignOf(name) => {
                 let ty = self.type_name(&name.node.0)?;
-                if self.aligns && is_expression(&name.node.0.node) || matches!(ty, CType::Function(_)) {
+                if self.aligns && self.is_expression(&name.node.0.node) || matches!(ty, CType::Function(_)) {
                     return self.unsupported(node, "the alignment of an object in a text that sets some is");
                 }
                 let align = self.tree.types.align(&ty);
@@ -188,6 +188,7 @@ impl Sema<'_> {
                 (TermKind::Function(*id), CType::Function(self.tree.function(*id).signature.clone()))
             }
             Some(Entity::Constant(value, ty)) => (TermKind::Constant(*value), ty.clone()),
+            Some(Entity::Unknown(problem)) => return Err(problem.clone()),
             Some(Entity::Type(_) | Entity::Refused(..)) => {
                 return self.fail(node, format!("`{name}` is a type"));
             }
@@ -353,7 +354,10 @@ impl Sema<'_> {
         let mut converted = Vec::new();
         for (i, argument) in arguments.into_iter().enumerate() {
             converted.push(match signature.parameters.get(i) {
-                Some(ty) => self.convert(argument, ty)?,
+                Some(ty) => {
+                    let ty = self.transparent(ty, &argument).unwrap_or_else(|| ty.clone());
+                    self.convert(argument, &ty)?
+                }
                 None if argument.ty == CType::Float(4) => self.convert(argument, &CType::Float(8))?,
                 None if argument.ty.is_integer() => self.promote(argument)?,
                 None => argument,
@@ -363,14 +367,30 @@ impl Sema<'_> {
     }
 }
 
-/// Whether a type is that of an expression: `typeof(e)`.
-fn is_expression(name: &TypeName) -> bool {
-    name.specifiers.iter().any(|specifier| match &specifier.node {
-        SpecifierQualifier::TypeSpecifier(ty) => {
-            matches!(&ty.node, TypeSpecifier::TypeOf(of) if matches!(of.node, TypeOf::Expression(_)))
-        }
-        _ => false,
-    })
+impl Sema<'_> {
+    /// Whether a type is that of an expression: `typeof(e)`.
+    fn is_expression(&self, name: &TypeName) -> bool {
+        name.specifiers.iter().any(|specifier| match &specifier.node {
+            SpecifierQualifier::TypeSpecifier(ty) => match &ty.node {
+                TypeSpecifier::TypeOf(of) => match &of.node {
+                    TypeOf::Expression(expression) => self.type_in_parentheses(expression).is_none(),
+                    TypeOf::Type(_) => false,
+                },
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    /// A pointer for a parameter that is a union of pointers (`transparent_union`) is passed as the
+    /// first of them.
+    fn transparent(&self, parameter: &CType, argument: &Term) -> Option<CType> {
+        let CType::Record(id) = parameter else { return None };
+        let record = self.tree.types.record(*id);
+        let is_one = record.union && record.fields.iter().all(|field| field.ty.is_pointer());
+        let first = record.fields.first().filter(|_| is_one && argument.ty.is_scalar())?;
+        Some(first.ty.clone())
+    }
 }
 
 /// Whether the middle of `a ?: b` is left out: the rewriting has put a name there.

@@ -36,6 +36,7 @@ impl Sema<'_> {
                 align: 8,
                 complete: true,
                 union: false,
+                problem: None,
             });
             types.records.len() as u32 - 1
         });

@@ -1,6 +1,16 @@
 //! Small rewritings of preprocessed text, so that the parser accepts it.
 
+mod context;
+mod literals;
+
 use std::borrow::Cow;
+
+use super::tokens::{Tokens, blank};
+use context::{
+    declarator_in_parentheses, is_named_in_parentheses, is_operator, is_plain_word, is_storage,
+    starts_declaration, starts_external, starts_literal,
+};
+use literals::{escapes, universal};
 
 /// A text that the parser accepts, and what was added to it.
 pub(crate) struct Rewritten {
@@ -11,6 +21,11 @@ pub(crate) struct Rewritten {
 
 /// The name that is put between `?` and `:` where a program leaves it out.
 pub(crate) const LEFT_OUT: &str = "__builtin_own_left_out ";
+
+/// What stands for `&&label`, with the name as a string, and for `goto *e`.
+const LABEL: &str = "__builtin_own_label";
+
+pub(crate) const GOTO_ANY: &str = "__builtin_own_goto";
 
 /// Blanks out what has no meaning here and is not understood by the parser: `__extension__`,
 /// `__thread`, attributes behind labels and on statements, and directives that the preprocessor
@@ -102,6 +117,32 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                     }
                 }
             }
+            "&" if text[start..].starts_with("&&") && is_operator(previous) => {
+                // GNU: `&&label`
+                let mut rest = Tokens { text, at: start + 2 };
+                if let Some((at, name)) = rest.next().filter(|(_, name)| is_plain_word(name)) {
+                    blank(&mut out, start, start + 2);
+                    insertions.push((at, format!("{LABEL}(\"").into()));
+                    insertions.push((at + name.len(), "\")".into()));
+                    tokens.at = rest.at;
+                    (earlier, before, previous) = (before, previous, name);
+                    continue;
+                }
+            }
+            "goto" => {
+                // GNU: `goto *e;`
+                let mut rest = Tokens { text, at: tokens.at };
+                if let Some((star, _)) = rest.next().filter(|(_, next)| *next == "*") {
+                    if let Some((end, _)) = rest.find(|(_, token)| *token == ";") {
+                        blank(&mut out, start, star + 1);
+                        insertions.push((star + 1, format!("{GOTO_ANY}(").into()));
+                        insertions.push((end, ")".into()));
+                        tokens.at = star + 1;
+                        previous = "(";
+                        continue;
+                    }
+                }
+            }
             "?" => {
                 questions += 1;
                 let next = (Tokens { text, at: tokens.at }).next();
@@ -137,6 +178,22 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                     continue;
                 }
             }
+            "(" if top && is_plain_word(previous) => {
+                // `T (f(T x)) { … }`: the parser takes it for something else.
+                if let Some(close) = declarator_in_parentheses(text, tokens.at) {
+                    blank(&mut out, start, start + 1);
+                    blank(&mut out, close, close + 1);
+                    continue;
+                }
+                if (Tokens { text, at: tokens.at }).next().is_none_or(|(_, next)| next != "*")
+                    && starts_external(before, earlier, body && at_top)
+                {
+                    let word = previous.as_ptr() as usize - text.as_ptr() as usize;
+                    insertions.push((word, "int ".into()));
+                }
+                depth += 1;
+                heads.push(starts_literal(previous));
+            }
             "{" if previous == ")" && !top && is_literal_head => {
                 // GNU: `(T){}`
                 if let Some((at, "}")) = (Tokens { text, at: tokens.at }).next() {
@@ -149,14 +206,6 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             "{" | "(" => {
                 if top && token == "{" {
                     body = matches!(previous, ")" | ";");
-                }
-                if top
-                    && token == "("
-                    && is_plain_word(previous)
-                    && starts_external(before, earlier, body && at_top)
-                {
-                    let word = previous.as_ptr() as usize - text.as_ptr() as usize;
-                    insertions.push((word, "int ".into()));
                 }
                 questions = if token == "{" { 0 } else { questions };
                 depth += 1;
@@ -223,96 +272,6 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     insert(&blanked, insertions)
 }
 
-/// Whether a token can stand in front of a name that is declared without a type.
-fn is_storage(token: &str) -> bool {
-    matches!(token, "static" | "extern" | "auto" | "register" | "const" | "volatile")
-}
-
-/// The universal character names (`\\u00e4`) of a literal, by place, and escapes that mean the
-/// same. Those that cannot be said otherwise are left out: the parser refuses them.
-fn universal(quoted: &str, wide: bool) -> Vec<(usize, String)> {
-    let (bytes, mut at, mut found) = (quoted.as_bytes(), 0, Vec::new());
-    while at + 1 < bytes.len() {
-        if bytes[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        let length = match bytes[at + 1] {
-            b'u' => 6,
-            b'U' => 10,
-            _ => {
-                at += 2;
-                continue;
-            }
-        };
-        let digits = quoted.get(at + 2..at + length);
-        let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        let character = number.and_then(char::from_u32).filter(|c| !c.is_ascii());
-        let next_is_digit = bytes.get(at + length).is_some_and(u8::is_ascii_hexdigit);
-        if let (Some(character), Some(digits)) = (character, digits) {
-            if wide && !next_is_digit && u32::from(character) < 0x1_0000 {
-                found.push((at, format!("\\x{digits}")));
-            } else if !wide {
-                let mut buffer = [0; 4];
-                let units = character.encode_utf8(&mut buffer).bytes();
-                let escape: String = units.map(|byte| format!("\\{byte:03o}")).collect();
-                if escape.len() >= length {
-                    found.push((at, escape));
-                }
-            }
-        }
-        at += 2;
-    }
-    found
-}
-
-/// The places of `e` behind a backslash.
-fn escapes(quoted: &str) -> Vec<usize> {
-    let (bytes, mut at, mut found) = (quoted.as_bytes(), 0, Vec::new());
-    while at + 1 < bytes.len() {
-        if bytes[at] == b'\\' {
-            if bytes[at + 1] == b'e' {
-                found.push(at + 1);
-            }
-            at += 1;
-        }
-        at += 1;
-    }
-    found
-}
-
-/// Whether a parenthesis behind this token may start a compound literal.
-fn starts_literal(previous: &str) -> bool {
-    matches!(
-        previous,
-        "=" | "("
-            | ","
-            | "return"
-            | "&"
-            | "?"
-            | "?:"
-            | ":"
-            | "{"
-            | "+"
-            | "-"
-            | "*"
-            | "!"
-            | "|"
-            | "^"
-            | "["
-            | ";"
-    )
-}
-
-/// Whether a parenthesis holds just the name of a function: `T (f)(T x)`.
-fn is_named_in_parentheses(text: &str, at: usize, previous: &str) -> bool {
-    let mut rest = Tokens { text, at };
-    let name = rest.next().is_some_and(|(_, name)| is_plain_word(name));
-    let close = rest.next().is_some_and(|(_, token)| token == ")");
-    let open = rest.next().is_some_and(|(_, token)| token == "(");
-    name && close && open && (is_plain_word(previous) || previous == "*")
-}
-
 /// A text with words put in at places.
 pub(crate) fn insert<W: AsRef<str>>(original: &str, mut insertions: Vec<(usize, W)>) -> Rewritten {
     insertions.sort_by_key(|(at, _)| *at);
@@ -328,218 +287,10 @@ pub(crate) fn insert<W: AsRef<str>>(original: &str, mut insertions: Vec<(usize, 
     Rewritten { text, added }
 }
 
-/// Whether what stands in front of a name says that a declaration without a type starts there.
-fn starts_external(before: &str, earlier: &str, after_body: bool) -> bool {
-    match before {
-        ";" => true,
-        "}" => after_body,
-        "extern" | "static" => matches!(earlier, ";" | "}"),
-        _ => false,
-    }
-}
-
-/// Whether a token is a name and no word of the language.
-fn is_plain_word(token: &str) -> bool {
-    const WORDS: [&str; 18] = [
-        "typeof",
-        "__typeof__",
-        "__typeof",
-        "asm",
-        "__asm__",
-        "__asm",
-        "_Static_assert",
-        "__attribute__",
-        "__attribute",
-        "_Alignas",
-        "_Atomic",
-        "sizeof",
-        "return",
-        "if",
-        "while",
-        "for",
-        "switch",
-        "__declspec",
-    ];
-    token.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && !WORDS.contains(&token)
-        && !starts_declaration(token)
-}
-
-pub(crate) fn blank(out: &mut [u8], start: usize, end: usize) {
-    for byte in &mut out[start..end] {
-        if *byte != b'\n' {
-            *byte = b' ';
-        }
-    }
-}
-
-fn starts_declaration(token: &str) -> bool {
-    matches!(
-        token,
-        "int"
-            | "char"
-            | "short"
-            | "long"
-            | "unsigned"
-            | "signed"
-            | "float"
-            | "double"
-            | "void"
-            | "struct"
-            | "union"
-            | "enum"
-            | "_Bool"
-            | "const"
-            | "static"
-            | "volatile"
-            | "register"
-            | "extern"
-    )
-}
-
-/// The tokens of a text with their places, one character each unless they are words, numbers or
-/// quoted.
-pub(crate) struct Tokens<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) at: usize,
-}
-
-impl<'a> Tokens<'a> {
-    /// Skips `( … )` and says where it ends.
-    fn parentheses(&mut self) -> usize {
-        let mut depth = 0_usize;
-        for (_, token) in self.by_ref() {
-            match token {
-                "(" => depth += 1,
-                ")" => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        break;
-                    }
-                }
-                _ if depth == 0 => break,
-                _ => {}
-            }
-        }
-        self.at
-    }
-
-    /// Where the initial value of the one variable that is declared starts and ends.
-    fn initial_value(&mut self) -> Option<(usize, usize)> {
-        self.next()?;
-        self.next().filter(|(_, token)| *token == "=")?;
-        let (start, mut depth) = (self.at, 0_usize);
-        for (at, token) in self.by_ref() {
-            match token {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.checked_sub(1)?,
-                ";" if depth == 0 => return Some((start, at)),
-                "," if depth == 0 => return None,
-                _ => {}
-            }
-        }
-        None
-    }
-
-    /// The places of `(`, `,` and `)` around two arguments.
-    fn two_arguments(&mut self) -> Option<(usize, usize, usize)> {
-        let (mut depth, mut open, mut comma) = (0_usize, None, None);
-        for (at, token) in self.by_ref() {
-            match token {
-                "(" | "[" | "{" => {
-                    open = open.or(Some(at));
-                    depth += 1;
-                }
-                ")" | "]" | "}" => {
-                    depth = depth.checked_sub(1)?;
-                    if depth == 0 {
-                        return Some((open?, comma?, at));
-                    }
-                }
-                "," if depth == 1 => comma = comma.or(Some(at)),
-                _ if depth == 0 => return None,
-                _ => {}
-            }
-        }
-        None
-    }
-
-    fn skip_quoted(&mut self, quote: u8) {
-        let bytes = self.text.as_bytes();
-        self.at += 1;
-        while self.at < bytes.len() && bytes[self.at] != quote && bytes[self.at] != b'\n' {
-            self.at += if bytes[self.at] == b'\\' { 2 } else { 1 };
-        }
-        self.at = (self.at + 1).min(bytes.len());
-        while !self.text.is_char_boundary(self.at) {
-            self.at += 1;
-        }
-    }
-}
-
-impl<'a> Iterator for Tokens<'a> {
-    type Item = (usize, &'a str);
-
-    fn next(&mut self) -> Option<(usize, &'a str)> {
-        let bytes = self.text.as_bytes();
-        while self.at < bytes.len() && bytes[self.at].is_ascii_whitespace() {
-            self.at += 1;
-        }
-        let start = self.at;
-        let first = *bytes.get(start)?;
-        match first {
-            b'"' | b'\'' => self.skip_quoted(first),
-            _ if first.is_ascii_alphanumeric() || first == b'_' => {
-                while self.at < bytes.len()
-                    && (bytes[self.at].is_ascii_alphanumeric() || bytes[self.at] == b'_')
-                {
-                    self.at += 1;
-                }
-            }
-            _ => {
-                self.at += 1;
-                while !self.text.is_char_boundary(self.at) {
-                    self.at += 1;
-                }
-            }
-        }
-        Some((start, &self.text[start..self.at]))
-    }
-}
-
-/// Comments and continued lines turned into blanks, for text that no preprocessor has seen.
-pub(crate) fn without_comments(text: &str) -> String {
-    let mut out = text.as_bytes().to_vec();
-    let mut at = 0;
-    while at < out.len() {
-        match out[at] {
-            quote @ (b'"' | b'\'') => {
-                at += 1;
-                while at < out.len() && out[at] != quote && out[at] != b'\n' {
-                    at += if out[at] == b'\\' { 2 } else { 1 };
-                }
-                at += 1;
-            }
-            b'/' if out.get(at + 1) == Some(&b'/') => {
-                let end = out[at..].iter().position(|b| *b == b'\n').map_or(out.len(), |i| at + i);
-                blank(&mut out, at, end);
-                at = end;
-            }
-            b'/' if out.get(at + 1) == Some(&b'*') => {
-                let close = out[at + 2..].windows(2).position(|w| w == b"*/");
-                let end = close.map_or(out.len(), |i| at + i + 4);
-                blank(&mut out, at, end);
-                at = end;
-            }
-            _ => at += 1,
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::c::tokens::without_comments;
 
     fn text(text: &str) -> String {
         rewrite(text).text

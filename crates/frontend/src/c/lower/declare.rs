@@ -1,0 +1,129 @@
+//! Declarations of automatic objects: their first values, and memory for arrays of variable length.
+
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span, Target, Type, Var};
+
+use super::Lower;
+use super::place::{Place, plus};
+use super::storage::{Base, Storage};
+use crate::c::ctype::{CType, Length};
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{Initial, ObjectId};
+
+impl Lower<'_, '_> {
+    pub(super) fn declare(&mut self, id: ObjectId, initial: Option<&Initial>, span: Span) -> Checked<()> {
+        let ty = self.cx.tree.object(id).ty.clone();
+        if let CType::Array(element, Length::Variable(length)) = &ty {
+            return self.declare_variable(id, element, ObjectId(*length), span);
+        }
+        let place = self.object(id)?;
+        match initial {
+            Some(initial) => self.initialise(&place, &Initial { items: initial.items.clone(), span }),
+            None => self.forget(&place, span),
+        }
+    }
+
+    /// An object without an initialiser has any value where it is declared.
+    pub(crate) fn forget(&mut self, place: &Place, span: Span) -> Checked<()> {
+        if let Place::Split { object, .. } = place {
+            let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else { return Ok(()) };
+            // At the start of a procedure variables are arbitrary anyhow.
+            let whole = leaves.iter().filter_map(|leaf| leaf.variable);
+            let arrays = whole.clone().any(|v| matches!(&self.variable_type(v), Type::Array { .. }));
+            if !arrays {
+                let targets: Vec<Target> = whole.map(Target::from).collect();
+                if !targets.is_empty() {
+                    self.body.step(span, LocationKind::Statement, Operation::Havoc(targets));
+                }
+                return Ok(());
+            }
+            if self.entered_once && self.labels.is_empty() {
+                self.body.step(span, LocationKind::Statement, Operation::Skip);
+                return Ok(());
+            }
+            return self.havoc(place, span);
+        }
+        let Place::Memory { class, address, ty, .. } = place else { return Ok(()) };
+        let size = self.cx.tree.types.size(ty).unwrap_or(0);
+        self.each_cell(*class, address, size, span, |lower, cells| {
+            let targets: Vec<Target> = cells.into_iter().map(|(target, _)| target).collect();
+            for chunk in targets.chunks(super::initial::CHUNK) {
+                lower.body.step(span, LocationKind::Statement, Operation::Havoc(chunk.to_vec()));
+            }
+        });
+        Ok(())
+    }
+
+    /// A loop over addresses from `low` up to `high`.
+    pub(crate) fn each(
+        &mut self,
+        low: Expr,
+        high: Expr,
+        step: u64,
+        span: Span,
+        mut visit: impl FnMut(&mut Self, Expr),
+    ) {
+        let ty = low.ty;
+        let counter = self.body.temporary(ty, span);
+        self.body.assign(span, vec![counter.into()], vec![low]);
+        let (head, inside, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
+        self.body.join(head, span);
+        let at = self.body.fill(span, LocationKind::Branch);
+        let more = Expr::binary(BinaryOp::ULt, Expr::variable(counter, ty), high);
+        self.body.edge(at, inside, Operation::Assume(more.clone()), span);
+        self.body.edge(at, after, Operation::Assume(more.not()), span);
+        self.body.at = inside;
+        visit(self, Expr::variable(counter, ty));
+        let next = plus(Expr::variable(counter, ty), step);
+        self.body.assign(span, vec![counter.into()], vec![next]);
+        self.body.join(head, span);
+        self.body.at = after;
+    }
+
+    fn variable_type(&self, variable: Var) -> Type {
+        match variable {
+            Var::Local(i) => self.body.variables[i as usize].ty.clone(),
+            Var::Global(i) => self.cx.globals[i as usize].ty.clone(),
+        }
+    }
+
+    /// An array of variable length gets fresh memory each time it is declared.
+    fn declare_variable(
+        &mut self,
+        id: ObjectId,
+        element: &CType,
+        length: ObjectId,
+        span: Span,
+    ) -> Checked<()> {
+        self.object(id)?;
+        let Some(Storage::Memory(Base::Variable(variable))) = self.cx.storages.get(&id).cloned() else {
+            return Err(Problem::unsupported(span, "this array is"));
+        };
+        let mut size = self.object(length).and_then(|length| self.read(&length, span))?;
+        let mut element = element.clone();
+        while let CType::Array(inner, Length::Variable(length)) = element.clone() {
+            let length = self.object(ObjectId(length)).and_then(|length| self.read(&length, span))?;
+            size = Expr::binary(BinaryOp::Mul, size, length);
+            element = (*inner).clone();
+        }
+        let bytes = self.cx.tree.types.size(&element).unwrap_or(1);
+        let size = Expr::binary(BinaryOp::Mul, size, Expr::constant(bytes, self.cx.pointer()));
+        self.allocate_fresh(variable.into(), size, span);
+        Ok(())
+    }
+
+    /// Fresh memory of so many bytes; its address goes to `target`.
+    pub(crate) fn allocate_fresh(&mut self, target: Target, size: Expr, span: Span) {
+        let pointer = self.cx.pointer();
+        let heap = self.cx.heap_pointer(span);
+        let top = Expr::variable(heap, pointer);
+        let end = match size.as_constant() {
+            Some(size) => plus(top.clone(), (size + 31) & !15),
+            None => {
+                let padded = plus(size, 31);
+                let mask = Expr::constant(!15, pointer);
+                Expr::binary(BinaryOp::Add, top.clone(), Expr::binary(BinaryOp::BitAnd, padded, mask))
+            }
+        };
+        self.body.assign(span, vec![target, heap.into()], vec![top, end]);
+    }
+}

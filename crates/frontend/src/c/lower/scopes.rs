@@ -1,0 +1,117 @@
+//! What happens when scopes are left (`cleanup`), and jumps to labels whose addresses are computed.
+
+use rustc_hash::FxHashMap;
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span};
+
+use super::Lower;
+use crate::c::ctype::CType;
+use crate::c::problem::{Checked, Problem};
+use crate::c::tree::{ObjectId, Statement, StatementKind, Term, TermKind};
+
+/// For each label of a body, the objects in whose scopes it is that are cleaned up.
+pub(super) fn of_labels(body: &[Statement]) -> FxHashMap<String, Vec<ObjectId>> {
+    let mut found = FxHashMap::default();
+    in_statements(body, &mut Vec::new(), &mut found);
+    found
+}
+
+fn in_statements(
+    statements: &[Statement],
+    scopes: &mut Vec<ObjectId>,
+    found: &mut FxHashMap<String, Vec<ObjectId>>,
+) {
+    for statement in statements {
+        let depth = scopes.len();
+        match &statement.kind {
+            StatementKind::Cleanup(id, _) => scopes.push(*id),
+            StatementKind::Label(name) if !scopes.is_empty() => {
+                found.insert(name.clone(), scopes.clone());
+            }
+            StatementKind::Block(inner) => {
+                in_statements(inner, scopes, found);
+                scopes.truncate(depth);
+            }
+            StatementKind::If(_, then, otherwise) => {
+                in_statements(std::slice::from_ref(then), scopes, found);
+                scopes.truncate(depth);
+                if let Some(otherwise) = otherwise {
+                    in_statements(std::slice::from_ref(otherwise), scopes, found);
+                }
+                scopes.truncate(depth);
+            }
+            StatementKind::While(_, body)
+            | StatementKind::DoWhile(body, _)
+            | StatementKind::Switch(_, body) => {
+                in_statements(std::slice::from_ref(body), scopes, found);
+                scopes.truncate(depth);
+            }
+            StatementKind::For(first, _, _, body) => {
+                in_statements(first, scopes, found);
+                in_statements(std::slice::from_ref(body), scopes, found);
+                scopes.truncate(depth);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Lower<'_, '_> {
+    /// Leaves all scopes but the outermost ones, for a jump: what follows in the text is still
+    /// inside.
+    pub(super) fn clean_up(&mut self, depth: usize) {
+        let open: Vec<Term> = self.cleanups[depth..].iter().rev().map(|(_, term)| term.clone()).collect();
+        for term in open {
+            let mark = self.body.mark();
+            self.attempt(|lower| lower.effects(&term));
+            self.body.release(&mark);
+        }
+    }
+
+    /// Leaves all scopes but the outermost ones.
+    pub(super) fn leave_scope(&mut self, depth: usize) {
+        self.clean_up(depth);
+        self.cleanups.truncate(depth);
+    }
+
+    /// How many of the scopes around the statement at hand are around a label, too.
+    pub(super) fn common_scope(&self, label: &str) -> usize {
+        let Some(around) = self.scopes_of_labels.get(label) else { return 0 };
+        self.cleanups.iter().zip(around).take_while(|((id, _), other)| id == *other).count()
+    }
+
+    /// The statements of a statement expression. Its value would be needed before scopes are left.
+    pub(super) fn inner_statements(&mut self, statements: &[Statement], span: Span) -> Checked<()> {
+        let depth = self.cleanups.len();
+        self.statements(statements);
+        if self.cleanups.len() > depth {
+            self.cleanups.truncate(depth);
+            return Err(Problem::unsupported(span, "`cleanup` in a statement expression is"));
+        }
+        Ok(())
+    }
+
+    /// `goto *e`: one of the labels whose addresses are taken.
+    pub(super) fn goto_any(&mut self, address: &Term, span: Span) -> Checked<()> {
+        if !self.cleanups.is_empty() {
+            return Err(Problem::unsupported(span, "a computed jump out of a scope with `cleanup` is"));
+        }
+        let value = self.value(address)?;
+        let value = self.stable(value, span);
+        let tree = self.cx.tree;
+        let labels = self.function.map(|id| tree.function(id).labels.as_slice()).unwrap_or_default();
+        self.cx.assume("labels whose addresses are taken are at different places", Some(span));
+        let mut targets = Vec::new();
+        for (name, object) in labels {
+            let place = Term::new(TermKind::Object(*object), CType::CHAR, span);
+            let address = Term::new(TermKind::Address(Box::new(place)), CType::CHAR.pointer_to(), span);
+            let target = self.value(&address)?;
+            targets.push((self.labelled(name, span), Expr::binary(BinaryOp::Eq, value.clone(), target)));
+        }
+        let at = self.body.fill(span, LocationKind::Branch);
+        for (location, condition) in targets {
+            self.body.edge(at, location, Operation::Assume(condition), span);
+        }
+        self.body.at = self.body.open(span);
+        Ok(())
+    }
+}
