@@ -120,7 +120,9 @@ fn preprocess(
     let target = format!("files-{:016x}", RandomState::new().hash_one(std::process::id()));
     let run = |more: &[&str]| {
         let mut command = Command::new(&compiler);
-        command.arg("-E").args(arguments).args(more);
+        // Functions of `ctype.h` are called as functions, which have models, and not as macros that
+        // look into tables of the C library.
+        command.args(["-E", "-D__NO_CTYPE"]).args(arguments).args(more);
         match &text {
             None => command.arg(path).stdin(Stdio::null()).output(),
             Some(text) => {

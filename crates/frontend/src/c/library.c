@@ -273,3 +273,180 @@ double fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
 float fdimf(float x, float y) { return x <= y ? 0.0f : x - y; }
 long lround(double x) { return (long)__builtin_round(x); }
 long lrint(double x) { return (long)__builtin_rint(x); }
+
+/* ctype.h, in the locale "C"; the results are those of the GNU C library. */
+int isdigit(int c) { return c >= '0' && c <= '9' ? 2048 : 0; }
+int isupper(int c) { return c >= 'A' && c <= 'Z' ? 256 : 0; }
+int islower(int c) { return c >= 'a' && c <= 'z' ? 512 : 0; }
+int isalpha(int c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ? 1024 : 0; }
+int isalnum(int c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ? 8 : 0; }
+int isxdigit(int c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f') ? 4096 : 0; }
+int isspace(int c) { return c == ' ' || (c >= 9 && c <= 13) ? 8192 : 0; }
+int isprint(int c) { return c >= 32 && c <= 126 ? 16384 : 0; }
+int isgraph(int c) { return c >= 33 && c <= 126 ? 32768 : 0; }
+int isblank(int c) { return c == ' ' || c == 9 ? 1 : 0; }
+int iscntrl(int c) { return (c >= 0 && c <= 31) || c == 127 ? 2 : 0; }
+int ispunct(int c) {
+  return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126) ? 4 : 0;
+}
+int isascii(int c) { return c >= 0 && c <= 127; }
+int toascii(int c) { return c & 127; }
+int tolower(int c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+int toupper(int c) { return c >= 'a' && c <= 'z' ? c - 32 : c; }
+
+/* stdlib.h: a number that does not fit becomes the greatest or the least one. */
+static long long __builtin_own_number(const char *text, unsigned long long most) {
+  while (*text == ' ' || (*text >= 9 && *text <= 13))
+    text++;
+  int is_negative = *text == '-';
+  if (*text == '-' || *text == '+')
+    text++;
+  if (is_negative)
+    most++;
+  unsigned long long value = 0;
+  for (; *text >= '0' && *text <= '9'; text++) {
+    unsigned long long digit = (unsigned long long)(*text - '0');
+    value = value > (most - digit) / 10 ? most : value * 10 + digit;
+  }
+  return (long long)(is_negative ? -value : value);
+}
+int atoi(const char *text) { return (int)__builtin_own_number(text, ~0ul >> 1); }
+long atol(const char *text) { return (long)__builtin_own_number(text, ~0ul >> 1); }
+long long atoll(const char *text) { return __builtin_own_number(text, ~0ull >> 1); }
+
+/* More of string.h and strings.h. */
+size_t strnlen(const char *text, size_t most) {
+  size_t length = 0;
+  while (length < most && text[length])
+    length++;
+  return length;
+}
+void *mempcpy(void *to, const void *from, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    ((char *)to)[i] = ((const char *)from)[i];
+  return (char *)to + count;
+}
+char *stpcpy(char *to, const char *from) {
+  size_t i = 0;
+  for (; from[i]; i++)
+    to[i] = from[i];
+  to[i] = 0;
+  return to + i;
+}
+void *memrchr(const void *text, int value, size_t count) {
+  for (size_t i = count; i > 0; i--)
+    if (((const unsigned char *)text)[i - 1] == (unsigned char)value)
+      return (char *)text + (i - 1);
+  return 0;
+}
+void *rawmemchr(const void *text, int value) {
+  const unsigned char *at = (const unsigned char *)text;
+  while (*at != (unsigned char)value)
+    at++;
+  return (void *)at;
+}
+char *strchrnul(const char *text, int value) {
+  while (*text && *text != (char)value)
+    text++;
+  return (char *)text;
+}
+size_t strspn(const char *text, const char *accepted) {
+  size_t length = 0;
+  for (; text[length]; length++) {
+    size_t i = 0;
+    while (accepted[i] && accepted[i] != text[length])
+      i++;
+    if (!accepted[i])
+      return length;
+  }
+  return length;
+}
+size_t strcspn(const char *text, const char *rejected) {
+  size_t length = 0;
+  for (; text[length]; length++)
+    for (size_t i = 0; rejected[i]; i++)
+      if (rejected[i] == text[length])
+        return length;
+  return length;
+}
+char *strpbrk(const char *text, const char *accepted) {
+  for (; *text; text++)
+    for (size_t i = 0; accepted[i]; i++)
+      if (accepted[i] == *text)
+        return (char *)text;
+  return 0;
+}
+char *strstr(const char *text, const char *part) {
+  for (;; text++) {
+    size_t i = 0;
+    while (part[i] && part[i] == text[i])
+      i++;
+    if (!part[i])
+      return (char *)text;
+    if (!*text)
+      return 0;
+  }
+}
+static int __builtin_own_lower(int c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
+int strcasecmp(const char *left, const char *right) {
+  for (size_t i = 0;; i++) {
+    int a = __builtin_own_lower((unsigned char)left[i]), b = __builtin_own_lower((unsigned char)right[i]);
+    if (a != b || !a)
+      return a - b;
+  }
+}
+int strncasecmp(const char *left, const char *right, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    int a = __builtin_own_lower((unsigned char)left[i]), b = __builtin_own_lower((unsigned char)right[i]);
+    if (a != b || !a)
+      return a - b;
+  }
+  return 0;
+}
+char *strndup(const char *text, size_t most) {
+  size_t length = 0;
+  while (length < most && text[length])
+    length++;
+  char *copy = malloc(length + 1);
+  if (copy) {
+    for (size_t i = 0; i < length; i++)
+      copy[i] = text[i];
+    copy[length] = 0;
+  }
+  return copy;
+}
+void bzero(void *to, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    ((char *)to)[i] = 0;
+}
+int bcmp(const void *left, const void *right, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (((const char *)left)[i] != ((const char *)right)[i])
+      return 1;
+  return 0;
+}
+char *index(const char *text, int value) {
+  for (;; text++) {
+    if (*text == (char)value)
+      return (char *)text;
+    if (!*text)
+      return 0;
+  }
+}
+char *rindex(const char *text, int value) {
+  const char *found = 0;
+  for (;; text++) {
+    if (*text == (char)value)
+      found = text;
+    if (!*text)
+      return (char *)found;
+  }
+}
+void swab(const void *from, void *to, long count) {
+  for (long i = 1; i < count; i += 2) {
+    char low = ((const char *)from)[i - 1], high = ((const char *)from)[i];
+    ((char *)to)[i - 1] = high;
+    ((char *)to)[i] = low;
+  }
+}
+int ffs(int x) { return x ? __builtin_ctzll((unsigned long long)(unsigned)x) + 1 : 0; }

@@ -6,6 +6,7 @@ mod c_floats;
 mod c_front;
 mod c_judged;
 mod c_layouts;
+mod c_library;
 mod c_order;
 mod c_places;
 mod c_support;

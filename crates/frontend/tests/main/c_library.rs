@@ -1,0 +1,115 @@
+//! Models of functions of the C library against the library itself: one program computes a number
+//! from many results, compiled with gcc and by the interpreter.
+
+use std::fs;
+use std::process::Command;
+
+use wherefore_frontend::c::{Options, translate};
+use wherefore_program::{Interpreter, Program, TargetChoice};
+
+/// The value of `result` when the run is over.
+fn interpreted(program: &Program) -> u64 {
+    let targets = program.targets(&TargetChoice::Default).expect("targets");
+    assert!(targets.is_empty(), "nothing fails");
+    let result = program.globals.iter().position(|global| global.name == "result").expect("a result");
+    let before: usize = program.globals[..result].iter().map(|global| global.ty.cell_count()).sum();
+    let interpreter = Interpreter::new(program);
+    let mut state = interpreter.initial_states(1).0.remove(0);
+    for _ in 0..3_000_000 {
+        match interpreter.successors(&state, 1).0.into_iter().next() {
+            Some((_, next)) => state = next,
+            None => return state.globals[before],
+        }
+    }
+    panic!("the run does not end");
+}
+
+fn compiled(file: &std::path::Path) -> u64 {
+    let binary = file.with_extension("exe");
+    let judge = file.with_file_name("judge.c");
+    let text = "#include <stdio.h>\nextern unsigned long long result; void compute(void);\n\
+        int main(void) { compute(); printf(\"%llu\", result); return 0; }\n";
+    fs::write(&judge, text).expect("the judge is written");
+    let status = Command::new("cc")
+        .args(["-w", "-O0", "-fwrapv", "-fno-builtin", "-Dmain=compute", "-c", "-o"])
+        .arg(file.with_extension("o"))
+        .arg(file)
+        .status();
+    assert!(status.expect("the compiler runs").success());
+    let linked = Command::new("cc").arg("-o").arg(&binary).arg(file.with_extension("o")).arg(&judge).status();
+    assert!(linked.expect("the compiler runs").success());
+    let output = Command::new(&binary).output().expect("the program runs");
+    String::from_utf8_lossy(&output.stdout).parse().expect("a number")
+}
+
+/// A program with these declarations whose `main` mixes numbers into the result.
+fn agree(name: &str, declarations: &str, body: &str) {
+    let folder = std::env::temp_dir().join(format!("wherefore-library-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("program.c");
+    let text = format!(
+        "{declarations}\nunsigned long long result = 7;\n\
+         void mix(unsigned long long x) {{ result = result * 1000003u + x; }}\nint main(void) {{\n{body}\nreturn 0;\n}}\n"
+    );
+    fs::write(&file, text).expect("the program is written");
+    let translation = translate(&[file.clone()], &Options::default());
+    let translation = translation.unwrap_or_else(|error| panic!("{}", error.render()));
+    assert_eq!(interpreted(&translation.program), compiled(&file), "{name}");
+    let _ = fs::remove_dir_all(folder);
+}
+
+#[test]
+fn classes_of_characters() {
+    let all = "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower toupper";
+    let each: Vec<String> = all.split(' ').map(|name| format!("mix({name}(c));")).collect();
+    agree("ctype", "#include <ctype.h>", &format!("for (int c = -1; c < 256; c++) {{ {} }}", each.join(" ")));
+}
+
+#[test]
+fn numbers_in_texts() {
+    let texts = [
+        "0",
+        "42",
+        "-17",
+        "+8",
+        "  99x",
+        "\\t-3",
+        "",
+        "-",
+        "abc",
+        "2147483647",
+        "-2147483648",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "9223372036854775808",
+        "99999999999999999999",
+        "-99999999999999999999",
+        "007",
+        "1 2",
+    ];
+    let each = |text: &&str| format!("mix(atoi(\"{text}\")); mix(atol(\"{text}\")); mix(atoll(\"{text}\"));");
+    let body: Vec<String> = texts.iter().map(each).collect();
+    agree("numbers", "#include <stdlib.h>", &body.join("\n"));
+}
+
+#[test]
+fn parts_of_texts() {
+    let texts = ["", "a", "abc", "abcabd", "Hello, World", "hello", "HELLO", "aaa", "cab", ",. "];
+    let mut body = String::from("char room[40];\n");
+    for a in texts {
+        body.push_str(&format!(
+            "{{ const char *a = \"{a}\"; mix(strnlen(a, 4)); mix(strchrnul(a, 'l') - a); mix(stpcpy(room, a) - room);\n\
+             mix(room[0]); mix((char *)mempcpy(room, a, 1) - room); bzero(room, 3); mix(room[1]); }}\n"
+        ));
+        for b in texts {
+            body.push_str(&format!(
+                "{{ const char *a = \"{a}\", *b = \"{b}\"; char *found;\n\
+                 mix(strspn(a, b)); mix(strcspn(a, b)); found = strpbrk(a, b); mix(found ? found - a : 99);\n\
+                 found = strstr(a, b); mix(found ? found - a : 99); int d = strcasecmp(a, b); mix(d < 0 ? 1 : d > 0 ? 2 : 3);\n\
+                 d = strncasecmp(a, b, 3); mix(d < 0 ? 1 : d > 0 ? 2 : 3); }}\n"
+            ));
+        }
+    }
+    body.push_str("char *copy = strndup(\"abcdef\", 3); mix(copy[2]); mix(copy[3]); mix(bcmp(\"abc\", \"abd\", 2)); mix(ffs(0)); mix(ffs(40)); mix(ffs(-1));\n");
+    agree("strings", "#define _GNU_SOURCE\n#include <string.h>\n#include <strings.h>", &body);
+}
