@@ -93,7 +93,9 @@ impl Constants {
         for (variable, to, value) in writes.once {
             let named = &own[variable as usize];
             let is_single = writes.counts.get(&variable) == Some(&1);
-            let is_entered_once = body.edges.iter().filter(|edge| edge.to == to).count() == 1;
+            // A run may also start there.
+            let is_entered_once =
+                to != body.entry && body.edges.iter().filter(|edge| edge.to == to).count() == 1;
             let is_reached = dominators.dominates(body.entry.0, to.0);
             if is_single && is_entered_once && is_reached && variable as usize >= body.parameters {
                 if let Some(value) = constant(&mut machine.terms, named.now, value) {
