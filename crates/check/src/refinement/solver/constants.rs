@@ -30,7 +30,7 @@ pub(super) struct Constants {
     globals: Vec<Fact>,
     /// In all places of a frame.
     frames: FxHashMap<u32, Vec<Fact>>,
-    /// In places that an assignment dominates, by frame and the location behind the assignment.
+    /// In places that an assignment dominates, by frame and the location of the assignment.
     assigned: FxHashMap<u32, Vec<(LocationId, Fact)>>,
     /// By procedure.
     dominators: FxHashMap<u32, Dominators>,
@@ -90,17 +90,16 @@ impl Constants {
             .dominators
             .entry(procedure.0)
             .or_insert_with(|| Dominators::new(&body.graph(), body.entry.0));
-        for (variable, to, value) in writes.once {
+        for (variable, from, value) in writes.once {
             let named = &own[variable as usize];
             let is_single = writes.counts.get(&variable) == Some(&1);
-            // A run may also start there.
-            let is_entered_once =
-                to != body.entry && body.edges.iter().filter(|edge| edge.to == to).count() == 1;
-            let is_reached = dominators.dominates(body.entry.0, to.0);
-            if is_single && is_entered_once && is_reached && variable as usize >= body.parameters {
+            // Then every way that goes on from there goes through the assignment.
+            let is_only_step = body.edges_from(from).count() == 1;
+            let is_reached = dominators.dominates(body.entry.0, from.0);
+            if is_single && is_only_step && is_reached && variable as usize >= body.parameters {
                 if let Some(value) = constant(&mut machine.terms, named.now, value) {
                     let fact = Fact::new(named, value);
-                    self.assigned.entry(frame).or_default().push((to, fact));
+                    self.assigned.entry(frame).or_default().push((from, fact));
                 }
             }
         }
@@ -118,7 +117,9 @@ impl Constants {
             let here = &flat.frames[frame as usize];
             if let Some(dominators) = self.dominators.get(&here.procedure.0) {
                 let assigned = self.assigned.get(&frame).into_iter().flatten();
-                let known = assigned.filter(|(to, _)| dominators.dominates(to.0, location.0));
+                let is_behind =
+                    |from: LocationId| from != location && dominators.dominates(from.0, location.0);
+                let known = assigned.filter(|(from, _)| is_behind(*from));
                 facts.extend(known.map(|(_, fact)| *fact));
             }
             let Some((caller, call)) = here.caller else { return facts };
@@ -172,7 +173,7 @@ fn constant(terms: &mut Terms, of: Term, value: u64) -> Option<Term> {
 struct Writes {
     /// How often each variable is written, in the text.
     counts: FxHashMap<u32, usize>,
-    /// Assignments of constants: the variable, the location behind, the constant.
+    /// Assignments of constants: the variable, the location, the constant.
     once: Vec<(u32, LocationId, u64)>,
 }
 
@@ -188,7 +189,7 @@ impl Writes {
                         if let (Var::Local(i), Some(value), true) =
                             (target.variable, value.as_constant(), plain)
                         {
-                            writes.once.push((i, edge.to, value));
+                            writes.once.push((i, edge.from, value));
                         }
                     }
                 }
