@@ -52,7 +52,7 @@ fn agree(name: &str, declarations: &str, body: &str) {
          void mix(unsigned long long x) {{ result = result * 1000003u + x; }}\nint main(void) {{\n{body}\nreturn 0;\n}}\n"
     );
     fs::write(&file, text).expect("the program is written");
-    let translation = translate(&[file.clone()], &Options::default());
+    let translation = translate(std::slice::from_ref(&file), &Options::default());
     let translation = translation.unwrap_or_else(|error| panic!("{}", error.render()));
     assert_eq!(interpreted(&translation.program), compiled(&file), "{name}");
     let _ = fs::remove_dir_all(folder);
