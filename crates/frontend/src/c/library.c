@@ -449,4 +449,3 @@ void swab(const void *from, void *to, long count) {
     ((char *)to)[i] = low;
   }
 }
-int ffs(int x) { return x ? __builtin_ctzll((unsigned long long)(unsigned)x) + 1 : 0; }

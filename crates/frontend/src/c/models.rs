@@ -81,7 +81,7 @@ pub(crate) fn without_prefix(name: &str) -> Option<&str> {
 }
 
 /// The functions that [`TEXT`] defines.
-pub(crate) const MODELLED: [&str; 116] = [
+pub(crate) const MODELLED: [&str; 115] = [
     "memcpy",
     "memmove",
     "memset",
@@ -197,7 +197,6 @@ pub(crate) const MODELLED: [&str; 116] = [
     "index",
     "rindex",
     "swab",
-    "ffs",
 ];
 
 /// Definitions of library functions in C, linked when a program calls them without defining them.
