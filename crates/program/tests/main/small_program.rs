@@ -291,7 +291,7 @@ fn ill_formed_programs_are_told() {
         ("an initial value does not fit", &|p| p.globals[0].initial = Some(4)),
         ("a width is not between 1 and 64", &|p| p.globals[0].ty = Type::bits(65)),
         ("edges are not sorted", &|p| p.procedures[0].edges.reverse()),
-        ("nothing follows an error or the exit", &|p| {
+        ("nothing follows an error, an unsupported place or the exit", &|p| {
             let last = p.procedures[0].edges.len() - 1;
             p.procedures[0].edges[last].from = LocationId(5);
         }),
