@@ -5,7 +5,7 @@
 //! program is safe; else take a counterexample: either it can be run, or its interpolants are the
 //! predicates of the next iteration.
 //!
-//! A [`Theory`] says what formulas are. [`diagrams`]: decision diagrams over the bits of a finite
+//! A `Theory` says what formulas are. [`diagrams`]: decision diagrams over the bits of a finite
 //! store, with the interpolants of \[Kie05\]. [`solver`]: terms over bit-vectors and arrays, with
 //! nested interpolants by a solver. Which one is tried follows from the data of the program
 //! ([`Program::has_small_data`](wherefore_program::Program::has_small_data)).
