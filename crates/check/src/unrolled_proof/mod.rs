@@ -1,12 +1,12 @@
 //! A second opinion on proofs by bounded checking: every run ends within so many turns of each
 //! loop, and none fails.
 //!
-//! Refinement leaves an invariant that is checked edge by edge (`refinement/solver/proof.rs`). Bounded
-//! checking leaves only a bound, so the check unrolls the program again, by code of its own: it
-//! shares the program, the terms and the solver with the engine, and nothing else. Its loops come
-//! from `order`, the meaning of steps from `meaning.rs`, and calls are run where they are met,
-//! without a flat program. How far it unrolls does not matter for soundness: what is left out must
-//! be shown to be out of reach.
+//! Refinement leaves an invariant that is checked edge by edge (`refinement/solver/proof.rs`).
+//! Bounded checking leaves only a bound, so the check unrolls the program again, by code of its
+//! own: it shares the program, the terms and the solver with the engine, and nothing else. Its
+//! loops come from `order`, the meaning of steps from `meaning.rs`, and calls are run where they
+//! are met, without a flat program. How far it unrolls does not matter for soundness: what is left
+//! out must be shown to be out of reach.
 
 mod order;
 mod run;

@@ -21,8 +21,8 @@ fn refine(name: &str, source: &str) -> (Program, Answer) {
     (translation.program, answer)
 }
 
-/// The body of `main` is proved safe in a few iterations: the lines of invariants that say more than
-/// "not reached".
+/// The body of `main` is proved safe in a few iterations: the lines of invariants that say more
+/// than "not reached".
 fn is_safe(name: &str, body: &str) -> BTreeSet<u32> {
     let head = "extern void reach_error(void);\nextern unsigned outside(void);\n";
     let check = "unsigned long long found;\n\

@@ -1,9 +1,9 @@
 //! What variables hold along one path, where that is a constant: for MustAlias.
 //!
-//! \[PathSlice\] §3.4 asks which lvalues surely are one. After `p = &x`, `*p` is `x`: on a path, the
-//! address that a pointer holds is often known from the assignments in front. A slice may use that,
-//! because the pointer itself becomes live where it is used, so that the assignments which give it
-//! this value are in the slice too.
+//! \[PathSlice\] §3.4 asks which lvalues surely are one. After `p = &x`, `*p` is `x`: on a path,
+//! the address that a pointer holds is often known from the assignments in front. A slice may use
+//! that, because the pointer itself becomes live where it is used, so that the assignments which
+//! give it this value are in the slice too.
 
 use std::collections::HashMap;
 

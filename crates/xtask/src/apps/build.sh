@@ -1,6 +1,7 @@
 #!/bin/sh
-# Fetches one Debian source package into a cache folder and compiles it with a compiler that keeps the
-# preprocessed text of every C file. Usage: build.sh CACHE PACKAGE. Nothing outside of CACHE is changed.
+# Fetches one Debian source package into a cache folder and compiles it with a compiler that keeps
+# the preprocessed text of every C file. Usage: build.sh CACHE PACKAGE. Nothing outside of CACHE is
+# changed.
 set -eu
 cache=$1
 package=$2

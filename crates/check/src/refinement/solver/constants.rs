@@ -170,15 +170,15 @@ fn constant(terms: &mut Terms, of: Term, value: u64) -> Option<Term> {
 
 /// The writes of a procedure to its own variables.
 #[derive(Default)]
-struct Writes {
+pub(super) struct Writes {
     /// How often each variable is written, in the text.
-    counts: FxHashMap<u32, usize>,
+    pub counts: FxHashMap<u32, usize>,
     /// Assignments of constants: the variable, the location, the constant.
     once: Vec<(u32, LocationId, u64)>,
 }
 
 impl Writes {
-    fn of(body: &Procedure) -> Self {
+    pub fn of(body: &Procedure) -> Self {
         let mut writes = Self::default();
         for edge in &body.edges {
             match &edge.operation {

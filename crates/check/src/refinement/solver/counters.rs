@@ -51,7 +51,8 @@ impl Loops {
         Self { part, blocks: within }
     }
 
-    /// Guesses at a point about some variables; `values` are what variables hold there on some path.
+    /// Guesses at a point about some variables; `values` are what variables hold there on some
+    /// path.
     pub fn guesses(
         &self,
         terms: &mut Terms,

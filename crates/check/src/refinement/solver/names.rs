@@ -9,9 +9,10 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wherefore_program::{CallGraph, ModRef, Operation, Procedure, ProcedureId, Program, Scalar, Target, Var};
+use wherefore_program::{CallGraph, ModRef, ProcedureId, Program, Scalar};
 use wherefore_smt::{Sort, Term, Terms};
 
+use super::constants::Writes;
 use super::folding::Folding;
 use crate::source_text::Vocabulary;
 use crate::symbolic::{Machine, PlaceId, Store};
@@ -85,13 +86,13 @@ impl Names {
             let frames = frames(machine, folding, id);
             names.owners.extend(frames.iter().map(|frame| (*frame, id)));
             let writes = &mod_ref.effects(id).writes;
-            let written = written_locals(program.procedure(id));
+            let written = Writes::of(program.procedure(id)).counts;
             let globals =
                 globals.iter().map(|named| named.if_written(is_called && writes.contains(&named.number)));
             let globals = globals.collect();
             let locals = names.of_frame(machine, frames[0]).into_iter().enumerate();
             let locals = locals
-                .map(|(i, named)| named.if_written(is_called && written.contains(&(i as u32))))
+                .map(|(i, named)| named.if_written(is_called && written.contains_key(&(i as u32))))
                 .collect();
             let folded = frames[1..].iter();
             let folded = folded.map(|frame| {
@@ -245,32 +246,4 @@ fn frames(machine: &mut Machine<'_>, folding: &Folding, id: ProcedureId) -> Vec<
         next += 1;
     }
     frames
-}
-
-/// The variables of a procedure that one of its edges may change.
-fn written_locals(procedure: &Procedure) -> FxHashSet<u32> {
-    let mut written = FxHashSet::default();
-    let mut add = |target: &Target| {
-        if let Var::Local(i) = target.variable {
-            written.insert(i);
-        }
-    };
-    for edge in &procedure.edges {
-        match &edge.operation {
-            Operation::Assign(assignment) => assignment.targets.iter().for_each(&mut add),
-            Operation::Havoc(targets) => targets.iter().for_each(&mut add),
-            Operation::Call(call) => {
-                call.assignment.targets.iter().chain(call.results.iter().flatten()).for_each(&mut add);
-            }
-            Operation::Skip
-            | Operation::Assume(_)
-            | Operation::Return(_)
-            | Operation::StartThread(_)
-            | Operation::EndThread
-            | Operation::AtomicBegin
-            | Operation::AtomicEnd
-            | Operation::Sync => {}
-        }
-    }
-    written
 }

@@ -1,12 +1,12 @@
 //! The error projection in the loop: what lies on no abstract failing run is left out of later
 //! iterations.
 //!
-//! \[Lal09\] chapter 5. After a search that reaches the error, a transition is inside if an abstract
-//! failing run takes it; the others are dropped, and their relations are not computed again. Finer
-//! abstractions have fewer runs, so what is dropped would stay outside, but for relations that are
-//! left open as too large (`relations`): these can grow with the predicates. Therefore an error
-//! that is not reached any more is no proof yet: the whole program is abstracted once more, and the
-//! proof is about that.
+//! \[Lal09\] chapter 5. After a search that reaches the error, a transition is inside if an
+//! abstract failing run takes it; the others are dropped, and their relations are not computed
+//! again. Finer abstractions have fewer runs, so what is dropped would stay outside, but for
+//! relations that are left open as too large (`relations`): these can grow with the predicates.
+//! Therefore an error that is not reached any more is no proof yet: the whole program is abstracted
+//! once more, and the proof is about that.
 //!
 //! **Cost:** about that of a search. So it is done after iterations 1, 2, 4, 8, …: after every
 //! iteration it took longer than it saved.

@@ -76,8 +76,8 @@ impl<'p, 'a> Preconditions<'p, 'a> {
         (changes, possible)
     }
 
-    /// What must hold before an edge so that the invariant of the next place with one holds when the
-    /// run gets there. None if there is no such place.
+    /// What must hold before an edge so that the invariant of the next place with one holds when
+    /// the run gets there. None if there is no such place.
     pub fn before_chain(&mut self, edge: u32) -> Option<Term> {
         let mut chain = vec![edge];
         let mut at = self.flat.edges[edge as usize].to;

@@ -2,8 +2,8 @@
 //!
 //! A relation of truth values is left open where too many of them would have to be enumerated. Then
 //! a path may stay possible although all its formulas are tracked. But each of its triples says how
-//! truth values before a transition determine others after it: taken into the relations, they rule out
-//! the path. The idea is that of S. Das and D. Dill, *Successive Approximation of Abstract
+//! truth values before a transition determine others after it: taken into the relations, they rule
+//! out the path. The idea is that of S. Das and D. Dill, *Successive Approximation of Abstract
 //! Transition Relations*, LICS 2001: exact only where counterexamples ask for it.
 
 use rustc_hash::FxHashMap;
