@@ -22,8 +22,9 @@
 //! 8. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many
 //!    failing runs.
 //!
-//! # Soundness [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that
-//! is not supported, is [`Verdict::Unknown`] with its reason. Every run of an engine with decision
+//! # Soundness
+//! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not
+//! supported, is [`Verdict::Unknown`] with its reason. Every run of an engine with decision
 //! diagrams is replayed by the interpreter of `wherefore-program` before it is handed out; every
 //! proof by [`refinement::solver`] is checked again, and every proof by [`bounded`] is, by
 //! [`confirm()`].
