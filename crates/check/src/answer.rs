@@ -7,6 +7,7 @@ use wherefore_program::Task;
 
 use crate::bounded::BoundedChecking;
 use crate::budget::Budget;
+use crate::data_flow::Discharged;
 use crate::confirm::{Replaying, confirm};
 use crate::engine::{Engine, Session};
 use crate::exact::{Exact, Search};
@@ -15,7 +16,7 @@ use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
 use crate::refinement::diagrams::interpolants::Heuristic;
 use crate::refinement::solver::SolverRefinement;
-use crate::verdict::{Answer, Verdict};
+use crate::verdict::{Answer, EngineName, Verdict};
 
 /// How a task is decided.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +88,12 @@ impl Question {
 pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budget) -> Answer {
     let begin = Instant::now();
     let engines = question.engines(task);
-    let found = portfolio(task, &engines, question.extent, session, budget);
+    let easy = Discharged::new(task);
+    let mut found = portfolio(&easy.task, &engines, question.extent, session, budget);
+    found.verdicts = easy.complete(found.verdicts);
+    if easy.open.is_empty() && !easy.holds.is_empty() {
+        found.facts.by = Some(EngineName::DataFlow);
+    }
     let taken = begin.elapsed();
     let mut answer = confirm(found, task, &engines, &question.replaying, (session, budget), taken);
     if question.extent == Extent::EveryCheck

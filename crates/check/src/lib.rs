@@ -33,6 +33,7 @@ mod answer;
 pub mod bounded;
 mod budget;
 mod confirm;
+mod data_flow;
 mod encoding;
 mod engine;
 pub mod exact;

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use wherefore_program::Task;
+use wherefore_program::{ErrorKind, Task};
 use wherefore_pushdown::StopReason;
 
 use crate::budget::Budget;
@@ -90,7 +90,29 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Decides what the program itself checks, and then the rules of the language: these are many,
+    /// and one that is not decided must not cost the others their verdicts.
     fn run(&mut self, extent: Extent) {
+        let is_rule = |at: &usize| matches!(self.task.checks[*at].kind, ErrorKind::Violation(_));
+        let (rules, own): (Vec<usize>, Vec<usize>) = self.open.iter().copied().partition(is_rule);
+        if rules.is_empty() || own.is_empty() {
+            return self.decide(extent);
+        }
+        let all = self.budget.clone();
+        if all.deadline.is_some() {
+            self.budget = all.share(2);
+        }
+        self.open = own;
+        self.decide(extent);
+        if extent == Extent::FirstFailure && self.verdicts.iter().any(|verdict| verdict.run().is_some()) {
+            return;
+        }
+        self.budget = all;
+        self.open = rules;
+        self.decide(extent);
+    }
+
+    fn decide(&mut self, extent: Extent) {
         let mut slice = FIRST_SLICE;
         while !self.open.is_empty() {
             let before = self.open.len();

@@ -139,7 +139,7 @@ impl Splitting {
             let out = body.edges_from(from).map(|(id, edge)| (edge.clone(), Some(id)));
             let step = |to, operation| (Edge { from, to, operation, span }, None);
             let fresh = LocationId(made.locations.len() as u32);
-            let place = |kind| Location { span, labels: Vec::new(), kind, called: None };
+            let place = |kind| Location { span, labels: Vec::new(), kind, called: None, violation: None };
             match (self.failing.contains(&from), self.visits.contains(&from)) {
                 // A failing run ends here, whatever follows.
                 (true, true) => {}

@@ -116,6 +116,8 @@ pub enum ProofKind {
     Invariants(Vec<(Node, String)>),
     /// All loops end within this number of iterations, and no run fails within it.
     Unrolling(usize),
+    /// The ranges of variables, found by data flow.
+    Ranges,
 }
 
 /// Whether a proof was checked by other code than found it.
@@ -152,6 +154,8 @@ pub enum EngineName {
     Refinement,
     /// All runs with a bounded number of iterations of each loop.
     Bounded,
+    /// Ranges of variables at all locations.
+    DataFlow,
 }
 
 impl EngineName {
@@ -161,6 +165,7 @@ impl EngineName {
             Self::Exact => "exact",
             Self::Refinement => "cegar",
             Self::Bounded => "bounded",
+            Self::DataFlow => "flow",
         }
     }
 }
@@ -171,6 +176,7 @@ impl fmt::Display for EngineName {
             Self::Exact => "exact checking",
             Self::Refinement => "refinement",
             Self::Bounded => "bounded checking",
+            Self::DataFlow => "data flow",
         })
     }
 }
@@ -302,7 +308,7 @@ impl Stopped {
             Cause::Failed => "it failed, which is an error of wherefore",
         };
         match self.engine {
-            EngineName::Exact => cause.to_owned(),
+            EngineName::Exact | EngineName::DataFlow => cause.to_owned(),
             EngineName::Bounded => {
                 let known = match self.bound {
                     Some(1) => "no run fails within 1 iteration of each loop".to_owned(),

@@ -303,7 +303,8 @@ impl Subject<'_> {
     /// A failing run in the words of the source.
     pub fn run(&self, failure: &FailingRun) -> Run {
         let steps = Steps::of(self.program(), &failure.trace, self.grain());
-        let mut slicer = PathSlicer::with_stops(self.program(), Stops::LikeExits);
+        let program = self.program().with_rules_ignored();
+        let mut slicer = PathSlicer::with_stops(&program, Stops::LikeExits);
         let mut taken: BTreeSet<usize> =
             slicer.slice(&failure.path).map(|slice| slice.taken.into_iter().collect()).unwrap_or_default();
         // The failing statement is where it ends, whatever the slice says.
@@ -473,6 +474,7 @@ pub fn place_of(program: &Program, site: &ErrorSite) -> Place {
         ErrorKind::Call(name) => ("error-call", Some(name.clone())),
         ErrorKind::Label(name) => ("label", Some(name.clone())),
         ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
+            ErrorKind::Violation(kind) => (kind.name(), None),
     };
     Place {
         extent: extent(program, program.location(site.node).span),

@@ -23,7 +23,7 @@ impl FreeChoices {
     /// Finds them.
     pub fn of(program: &Program) -> Self {
         let mut branches = BTreeSet::new();
-        let mut view = program.clone();
+        let mut view = program.with_rules_ignored();
         for (id, procedure) in program.procedures() {
             for location in procedure.location_ids() {
                 let edges: Vec<_> = procedure.edges_from(location).collect();

@@ -42,7 +42,9 @@ impl Steps {
             let depth = state.stack.len();
             let is_before_main = grain == Grain::Statements && depth == 1;
             let is_end = grain == Grain::Statements && location.kind == LocationKind::End;
-            if is_before_main || is_end || location.kind == LocationKind::Enforce {
+            // That a rule is kept is no step of the source.
+            let keeps_rule = trace.steps.get(at).is_some_and(|step| program.keeps_rule(step.edge));
+            if is_before_main || is_end || keeps_rule || location.kind == LocationKind::Enforce {
                 continue;
             }
             let extent = extent(program, location.span);

@@ -35,6 +35,7 @@ impl Program {
                             labels: Vec::new(),
                             kind: LocationKind::Error,
                             called: None,
+                            violation: None,
                         });
                         LocationId(procedure.locations.len() as u32 - 1)
                     }

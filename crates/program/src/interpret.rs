@@ -120,6 +120,20 @@ impl<'a> Interpreter<'a> {
         shown
     }
 
+    /// The value of an expression in a state; none if an index is outside of its array.
+    pub fn evaluate(&self, state: &State, expr: &Expr) -> Option<u64> {
+        let frame = state.stack.last()?;
+        let now = Store { globals: &state.globals, memory: &state.memory, locals: &frame.locals };
+        let scope = Scope {
+            program: self.program,
+            layout: &self.layout,
+            procedure: frame.procedure,
+            now,
+            next: None,
+        };
+        scope.value(expr, &mut Odometer::default()).ok()
+    }
+
     /// The cells of a variable of the frame on top, or of a global one.
     pub fn cells<'s>(&self, state: &'s State, variable: Var) -> Option<&'s [u64]> {
         match variable {

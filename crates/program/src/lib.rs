@@ -43,6 +43,7 @@ mod source;
 mod targets;
 mod task;
 mod types;
+mod violation;
 
 pub use builder::ProcedureBuilder;
 pub use bytes::{from_bytes, raw_byte, shown, to_bytes};
@@ -68,4 +69,5 @@ pub use source::{FileId, Position, SourceFile, Span};
 pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
 pub use task::{Assumption, Compilation, Errors, Input, Language, Recipe, Task, Unsupported};
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
+pub use violation::{Violation, ViolationKind};
 pub use wherefore_floats::{FloatOp, Format, Operation as FloatOperation, Rounding};

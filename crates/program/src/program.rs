@@ -4,6 +4,7 @@ use crate::error::ProgramError;
 use crate::expression::{Expr, Target, Var, When};
 use crate::source::{Position, SourceFile, Span};
 use crate::types::{Scalar, Type};
+use crate::violation::Violation;
 
 /// A procedure, by its position in [`Program::procedures`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,6 +130,8 @@ pub struct Location {
     pub kind: LocationKind,
     /// The function whose call is the error that this location is.
     pub called: Option<String>,
+    /// The rule of the language that is broken if this location is an error.
+    pub violation: Option<Box<Violation>>,
 }
 
 /// What is at a location.

@@ -2,6 +2,7 @@
 
 use crate::error::ProgramError;
 use crate::program::{LocationId, LocationKind, Node, ProcedureId, Program};
+use crate::violation::ViolationKind;
 
 /// Labels that are errors unless another one is asked for.
 pub const ERROR_LABELS: [&str; 4] = ["ERROR", "SLIC_ERROR", "error", "ERR"];
@@ -35,6 +36,8 @@ pub enum ErrorKind {
     Label(String),
     /// The entry of a procedure, by name.
     Entry(String),
+    /// A rule of the language is broken.
+    Violation(ViolationKind),
 }
 
 impl Program {
@@ -87,7 +90,11 @@ impl Program {
     fn default_target(&self, node: Node) -> Option<ErrorSite> {
         let location = self.location(node);
         if location.kind == LocationKind::Error {
-            let kind = location.called.clone().map_or(ErrorKind::Assertion, ErrorKind::Call);
+            let kind = match (&location.violation, &location.called) {
+                (Some(violation), _) => ErrorKind::Violation(violation.kind),
+                (None, Some(name)) => ErrorKind::Call(name.clone()),
+                (None, None) => ErrorKind::Assertion,
+            };
             return Some(ErrorSite { node, kind });
         }
         let label = location.labels.iter().find(|label| ERROR_LABELS.contains(&label.as_str()))?;

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use wherefore_program::{c_library, from_bytes, to_bytes};
 
 use super::folder::Folder;
-use super::sandbox::{self, Resources};
+use super::sandbox::{self, Addresses, Resources};
+use super::sanitizers::Broken;
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
 use super::{Case, Enclosure, Feeding, Model, Replay, int128, is_preprocessed, labels};
 
@@ -107,7 +108,7 @@ pub(crate) fn run(
         missing = Missing::default();
         match build(case, folder.path(), *mode, &mut missing, &|missing| harness(missing, *mode)) {
             Ok(program) => {
-                let outcome = execute(&program, folder.path(), how);
+                let outcome = execute(&program, folder.path(), case.broken.as_ref(), how);
                 let wider = *mode == Mode::Wide && case.pointer_bits == 32;
                 let model = if wider { Model::Wider } else { Model::Same };
                 return (harness(&missing, *mode), outcome, model);
@@ -125,6 +126,7 @@ fn command(case: &Case<'_>, mode: Mode) -> String {
     let mut parts = vec![compiler().to_string_lossy().into_owned()];
     parts.extend(FLAGS.iter().map(ToString::to_string));
     parts.push(ZERO.to_owned());
+    parts.extend(case.broken.iter().flat_map(Broken::flags));
     if mode != Mode::Wide {
         parts.extend(Mode::Narrow.compile().iter().map(|part| (*part).to_owned()));
         let names_wide = |file: &PathBuf| {
@@ -158,6 +160,7 @@ fn build(
     harness: &dyn Fn(&Missing) -> String,
 ) -> Result<PathBuf, String> {
     let io = |error: std::io::Error| error.to_string();
+    let sanitize = case.broken.as_ref().map(Broken::flags).unwrap_or_default();
     let mut objects = Vec::new();
     for (i, file) in case.files.iter().enumerate() {
         // As the front end does: the preprocessor knows nothing of the data model.
@@ -182,7 +185,7 @@ fn build(
             if only_declared {
                 command.arg("-include").arg(&header);
             }
-            command.args(FLAGS).args(more).args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
+            command.args(FLAGS).args(&sanitize).args(more).args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
             tool(&mut command)
         };
         compile(&[ZERO]).or_else(|_| compile(&[])).map_err(|complaint| gist(&complaint))?;
@@ -214,7 +217,7 @@ fn build(
     for _ in 0..4 {
         let harness = own("harness", &harness(missing))?;
         let mut link = Command::new(compiler());
-        link.arg("-o").arg(&program).args(&objects).arg(&harness).args(mode.link());
+        link.arg("-o").arg(&program).args(&objects).arg(&harness).args(&sanitize).args(mode.link());
         let complaint = match tool(&mut link) {
             Ok(_) => return Ok(program),
             Err(complaint) => complaint,
@@ -241,25 +244,35 @@ fn build(
 }
 
 /// Runs the program with limits.
-fn execute(program: &Path, folder: &Path, (enclosure, time): (Enclosure, Duration)) -> Replay {
+fn execute(
+    program: &Path,
+    folder: &Path,
+    broken: Option<&Broken>,
+    (enclosure, time): (Enclosure, Duration),
+) -> Replay {
     let errors = folder.join("errors");
     let not_replayed = |why: String| Replay::NotReplayed { why };
     let file = match fs::File::create(&errors) {
         Ok(file) => file,
         Err(error) => return not_replayed(error.to_string()),
     };
+    let addresses = match broken.is_some_and(Broken::needs_addresses) {
+        true => Addresses::Unlimited,
+        false => Addresses::Limited,
+    };
     let mut command = match enclosure {
         Enclosure::Sandbox => {
             let mut command = Command::new(program);
-            if let Err(why) = sandbox::enclose(&mut command, folder, Resources { time }) {
+            if let Err(why) = sandbox::enclose(&mut command, folder, Resources { time, addresses }) {
                 return not_replayed(format!("there is no sandbox to run it in: {why}"));
             }
             command
         }
         Enclosure::None => {
             let seconds = time.as_secs() + 1;
+            let memory = if addresses == Addresses::Limited { "ulimit -v 8000000; " } else { "" };
             let limits =
-                format!("ulimit -v 8000000; ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\"");
+                format!("{memory}ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\"");
             let mut command = Command::new("sh");
             command.arg("-c").arg(limits).arg(program).current_dir(folder).process_group(0);
             command
@@ -290,8 +303,13 @@ fn execute(program: &Path, folder: &Path, (enclosure, time): (Enclosure, Duratio
         pause = (pause * 2).min(Duration::from_millis(20));
     };
     let said = fs::read(&errors).unwrap_or_default();
-    let marked = String::from_utf8_lossy(&said).contains(MARK);
+    let said = String::from_utf8_lossy(&said);
+    if let Some(outcome) = broken.and_then(|broken| broken.judge(&said)) {
+        return outcome;
+    }
+    let marked = said.contains(MARK);
     let why = match (status.code(), status.signal()) {
+        (Some(FAILED), _) if marked && broken.is_some() => "it fails at an assertion".to_owned(),
         (Some(FAILED), _) if marked => return Replay::Confirmed { note: None },
         (Some(NOT_ASSUMED), _) => "an assumption does not hold".to_owned(),
         (Some(ENDED), _) => "it ends at an error that does not count".to_owned(),

@@ -14,6 +14,7 @@ mod folder;
 mod int128;
 mod labels;
 mod sandbox;
+mod sanitizers;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,7 @@ use wherefore_program::{
 };
 
 use crate::verdict::FailingRun;
+use sanitizers::Broken;
 
 /// A failing run, and what it takes to compile its program.
 #[derive(Clone, Debug)]
@@ -49,6 +51,8 @@ pub(crate) struct Case<'a> {
     pub errors: Errors,
     /// Objects that are declared but not defined.
     pub undefined: &'a [String],
+    /// The rule of C that the run breaks, if it fails by that.
+    pub broken: Option<Broken>,
 }
 
 /// A step that brings a value from outside.
@@ -158,6 +162,7 @@ pub fn replay(
         entry: &recipe.entry,
         errors: errors_at(&task.program, &recipe.errors, site),
         undefined: &recipe.undefined,
+        broken: Broken::at(&task.program, site),
     };
     replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), (enclosure, time))
 }
@@ -187,7 +192,7 @@ fn errors_at(program: &Program, errors: &Errors, site: &ErrorSite) -> Errors {
         ErrorKind::Assertion if program.location(site.node).kind == LocationKind::Error => {
             here.labels.clone_from(&errors.labels);
         }
-        ErrorKind::Assertion | ErrorKind::Call(_) => {}
+        ErrorKind::Assertion | ErrorKind::Call(_) | ErrorKind::Violation(_) => {}
     }
     here
 }

@@ -17,6 +17,17 @@ use std::time::Duration;
 pub(super) struct Resources {
     /// Processor time.
     pub time: Duration,
+    /// Whether addresses are limited.
+    pub addresses: Addresses,
+}
+
+/// Whether a process may reserve only so many addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Addresses {
+    /// It may use as much as a limit says.
+    Limited,
+    /// Sanitizers reserve many, and bound what is allocated themselves.
+    Unlimited,
 }
 
 impl Resources {
@@ -90,13 +101,17 @@ mod linux {
     }
 
     fn limits(resources: Resources) -> Vec<(Resource, u64)> {
-        vec![
-            (Resource::As, Resources::MEMORY),
+        let memory = match resources.addresses {
+            super::Addresses::Limited => Some((Resource::As, Resources::MEMORY)),
+            super::Addresses::Unlimited => None,
+        };
+        let others = [
             (Resource::Core, 0),
             (Resource::Fsize, Resources::FILE),
             (Resource::Nofile, Resources::FILES),
             (Resource::Cpu, resources.time.as_secs() + 1),
-        ]
+        ];
+        memory.into_iter().chain(others).collect()
     }
 
     /// Writing is forbidden outside of a folder: an error if the kernel cannot do that. The network
@@ -312,7 +327,7 @@ mod tests {
         assert!(compiled.unwrap().success());
         let mut command = Command::new(&program);
         command.arg(outside).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::null());
-        enclose(&mut command, folder.path(), Resources { time: Duration::from_secs(2) }).unwrap();
+        enclose(&mut command, folder.path(), Resources { time: Duration::from_secs(2), addresses: Addresses::Limited }).unwrap();
         command.status().unwrap()
     }
 

@@ -43,6 +43,7 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
          _exit({FAILED});\n}}\n\
          PLAIN void {REACHED}(const char *label) {{ reached(label); }}\n\n"
     );
+    out.push_str(case.broken.as_ref().map_or("", |broken| broken.definitions()));
     let mut defined: BTreeSet<String> = BTreeSet::new();
     let mut hooks = String::new();
     let errors = case.errors.functions.iter().map(String::as_str);

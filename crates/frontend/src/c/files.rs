@@ -7,7 +7,10 @@ use super::Assumption;
 /// Calls `visit` on every span of a procedure.
 fn procedure_spans(procedure: &mut Procedure, visit: &mut impl FnMut(&mut Span)) {
     visit(&mut procedure.span);
-    procedure.locations.iter_mut().for_each(|location| visit(&mut location.span));
+    for location in &mut procedure.locations {
+        visit(&mut location.span);
+        location.violation.iter_mut().for_each(|violation| visit(&mut violation.subject));
+    }
     procedure.edges.iter_mut().for_each(|edge| visit(&mut edge.span));
     procedure.variables.iter_mut().for_each(|variable| visit(&mut variable.span));
 }

@@ -135,12 +135,18 @@ char *strdup(const char *text) {
   return copy;
 }
 
-/* The old size is not known: what lies behind the old object is copied too. */
+/* Where sizes are not followed, the old one is taken for the new one: what lies behind the old object
+   is copied too. */
+size_t __wherefore_size(void *object, size_t otherwise);
+void free(void *object);
 void *realloc(void *old, size_t size) {
   char *fresh = malloc(size);
-  if (fresh && old)
-    for (size_t i = 0; i < size; i++)
+  if (fresh && old) {
+    size_t count = __wherefore_size(old, size);
+    for (size_t i = 0; i < size && i < count; i++)
       fresh[i] = ((char *)old)[i];
+    free(old);
+  }
   return fresh;
 }
 

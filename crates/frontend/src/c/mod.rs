@@ -47,12 +47,13 @@ mod usage;
 mod variadic;
 mod writes;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use wherefore_program::{Assumption, Input};
 use wherefore_program::{
-    Compilation, EdgeRef, Errors, Language, Program, Recipe, Span, TargetChoice, Unsupported,
+    Compilation, EdgeRef, Errors, FileId, Language, Program, Recipe, Span, TargetChoice, Unsupported, ViolationKind,
 };
 
 use crate::diagnostics::LoadError;
@@ -123,6 +124,8 @@ pub struct Options {
     pub globals: Uninitialised,
     /// What the usual error labels mean.
     pub error_labels: ErrorLabels,
+    /// The rules of C whose violations are errors.
+    pub checks: BTreeSet<ViolationKind>,
 }
 
 impl Default for Options {
@@ -135,6 +138,7 @@ impl Default for Options {
             malloc_may_fail: false,
             globals: Uninitialised::default(),
             error_labels: ErrorLabels::default(),
+            checks: BTreeSet::new(),
         }
     }
 }
@@ -331,6 +335,7 @@ fn translate_texts(
         function.body.is_none() && models::MODELLED.contains(&function.name.as_str())
     };
     if usage.functions.iter().any(called) {
+        tree.library = Some(FileId(sources.files.len() as u32));
         let text = input::own(models::NAME, models::TEXT, &mut sources);
         let problems = match input::parse(text, &mut sources, || false) {
             Ok(unit) => sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources),
@@ -392,7 +397,7 @@ impl Translation {
         wherefore_program::Task {
             checks: self.program.targets(&TargetChoice::Default).unwrap_or_default(),
             program: Arc::new(self.program),
-            checks_bounds: false,
+            checks_bounds: options.checks.contains(&ViolationKind::Bounds),
             language: if is_cimple { Language::Cimple } else { Language::C },
             inputs: self.inputs,
             approximations: self.approximations,

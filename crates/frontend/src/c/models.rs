@@ -18,6 +18,8 @@ pub(crate) enum Meaning {
     Allocate,
     AllocateZero,
     Free,
+    /// The size of memory that `malloc` or the like has given; in our models only.
+    Size,
 }
 
 /// The meaning of a function, by its name.
@@ -38,6 +40,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         "malloc" | "alloca" | "__builtin_alloca" | "valloc" => Meaning::Allocate,
         "calloc" => Meaning::AllocateZero,
         "free" | "cfree" => Meaning::Free,
+        "__wherefore_size" => Meaning::Size,
         _ if name.starts_with("__VERIFIER_nondet_") => Meaning::Input,
         _ => return None,
     })

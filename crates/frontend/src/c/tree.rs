@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use wherefore_program::{BinaryOp, Span, UnaryOp};
+use wherefore_program::{BinaryOp, FileId, Span, UnaryOp};
 
 use super::ctype::{CType, Signature, Types};
 use super::problem::Problem;
@@ -23,6 +23,8 @@ pub(crate) struct Tree {
     pub(crate) types: Types,
     pub(crate) objects: Vec<Object>,
     pub(crate) functions: Vec<Function>,
+    /// The file of our models of the C library, if they are used.
+    pub(crate) library: Option<FileId>,
 }
 
 impl Tree {

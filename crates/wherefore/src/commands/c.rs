@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use wherefore_check::harness::Enclosure;
 use wherefore_check::{NoProver, Prover, Replaying};
 use wherefore_frontend::c::{self, DataModel, ErrorLabels, Mentions, Options, Question};
-use wherefore_program::Task;
+use wherefore_program::{Task, ViolationKind};
 
 use super::property;
 use crate::exit::CliError;
@@ -33,6 +33,12 @@ pub struct CArgs {
     /// Count failed assertions as errors, and nothing else.
     #[arg(long, help_heading = "C", conflicts_with = "error_function")]
     assertions: bool,
+
+    /// Which rules of C are checked: `default`, `all`, `none`, `memory`, `arithmetic`, or names such
+    /// as `bounds` or `overflow`, separated by commas. By default all are checked that C
+    /// programmers expect; if a property, function or label is named as the error, none.
+    #[arg(long, value_name = "LIST", help_heading = "C", value_delimiter = ',')]
+    checks: Vec<Checks>,
 
     /// Let malloc and the like return NULL.
     #[arg(long, help_heading = "C")]
@@ -64,6 +70,49 @@ pub struct CArgs {
     /// Search a folder for header files.
     #[arg(short = 'I', value_name = "FOLDER", help_heading = "C")]
     include: Vec<PathBuf>,
+}
+
+/// What `--checks` names: a kind of violation, or several.
+#[derive(Clone, Copy)]
+struct Checks(&'static [ViolationKind]);
+
+/// The rules that are checked if nothing is named.
+const DEFAULT_CHECKS: [ViolationKind; 8] = [
+    ViolationKind::Null,
+    ViolationKind::Bounds,
+    ViolationKind::UseAfterFree,
+    ViolationKind::DoubleFree,
+    ViolationKind::InvalidFree,
+    ViolationKind::Division,
+    ViolationKind::Overflow,
+    ViolationKind::Shift,
+];
+
+impl Checks {
+    fn kinds(&self) -> &'static [ViolationKind] {
+        self.0
+    }
+}
+
+impl std::str::FromStr for Checks {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let (memory, arithmetic) = DEFAULT_CHECKS.split_at(5);
+        static DEFAULTS: [ViolationKind; 8] = DEFAULT_CHECKS;
+        match name {
+            "none" => return Ok(Self(&[])),
+            "default" | "all" => return Ok(Self(&DEFAULTS)),
+            "memory" => return Ok(Self(&DEFAULTS[..memory.len()])),
+            "arithmetic" => return Ok(Self(&DEFAULTS[DEFAULTS.len() - arithmetic.len()..])),
+            _ => {}
+        }
+        let known = DEFAULTS.iter().position(|kind| kind.name() == name);
+        known.map(|at| Self(&DEFAULTS[at..=at])).ok_or_else(|| {
+            let names: Vec<&str> = DEFAULTS.iter().map(|kind| kind.name()).collect();
+            format!("checks are `default`, `all`, `none`, `memory`, `arithmetic`, or of {}", names.join(", "))
+        })
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -118,6 +167,7 @@ impl CArgs {
             (!self.error_function.is_empty(), "--error-function"),
             (!self.error_label.is_empty(), "--error-label"),
             (self.assertions, "--assertions"),
+            (!self.checks.is_empty(), "--checks"),
             (self.malloc_may_fail, "--malloc-may-fail"),
             (!self.define.is_empty(), "-D"),
             (self.solver.is_some(), "--solver"),
@@ -167,6 +217,7 @@ impl CArgs {
             }
             files => (None, files.to_vec()),
         };
+        let is_task = task.is_some();
         let options = task.as_ref().map_or_else(Options::default, |task| task.options.clone());
         let question = match (&self.property, task) {
             (Some(file), _) => {
@@ -197,6 +248,12 @@ impl CArgs {
         }
         if self.assertions {
             options.property = c::Property::Assertions;
+        }
+        let is_open = options.property == c::Property::All && !named && self.property.is_none() && !is_task;
+        if !self.checks.is_empty() {
+            options.checks = self.checks.iter().flat_map(|list| list.kinds()).copied().collect();
+        } else if is_open && !files.iter().any(|file| c::is_cimple(file)) {
+            options.checks = DEFAULT_CHECKS.into_iter().collect();
         }
         if label.is_some() {
             options.error_labels = ErrorLabels::Names;

@@ -59,22 +59,34 @@ pub struct Place {
     pub kind: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// What breaks a rule of C there, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 impl Place {
-    pub fn of(program: &Program, site: &ErrorSite) -> Self {
+    /// The place of a check; `run` is a run that fails there, whose values are told.
+    pub fn of(program: &Program, site: &ErrorSite, run: Option<&FailingRun>) -> Self {
         let span = program.location(site.node).span;
         let (kind, label) = match &site.kind {
             ErrorKind::Assertion => ("assertion", None),
             ErrorKind::Call(name) => ("error-call", Some(name.clone())),
             ErrorKind::Label(name) => ("label", Some(name.clone())),
             ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
+            ErrorKind::Violation(kind) => (kind.name(), None),
         };
-        Self { file: program.source(span).name().to_owned(), line: program.position(span).line, kind, label }
+        let last = run.and_then(|run| run.trace.states().last());
+        let message = program.violation_in_words(site.node, last);
+        let file = program.source(span).name().to_owned();
+        Self { file, line: program.position(span).line, kind, label, message }
     }
 
     pub fn words(&self) -> String {
         match &self.label {
+            None if self.message.is_some() => {
+                let message = self.message.as_deref().unwrap_or_default();
+                format!("{}:{}: {message} [{}]", self.file, self.line, self.kind)
+            }
             None => format!("{}:{}: {}", self.file, self.line, self.kind),
             Some(name) if self.kind == "error-call" => {
                 format!("{}:{}: call of `{name}`", self.file, self.line)
@@ -152,7 +164,7 @@ pub struct Proof {
 impl Proof {
     fn of(evidence: &Evidence) -> Option<Self> {
         let how = match evidence.kind {
-            ProofKind::Saturation => return None,
+            ProofKind::Saturation | ProofKind::Ranges => return None,
             ProofKind::Invariants(_) => "invariant",
             ProofKind::Unrolling(_) => "unrolling",
         };
@@ -279,6 +291,9 @@ pub struct CheckReport {
     pub error: Option<Place>,
     /// Each check with its verdict.
     pub targets: Vec<Target>,
+    /// How many checks hold by data flow, without an engine.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub by_data_flow: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<RunStep>,
     /// Whether no failing run has fewer steps.
@@ -322,11 +337,18 @@ impl CheckReport {
         let targets = task.checks.iter().zip(&answer.verdicts).map(|(site, verdict)| {
             let (word, reason) = check_word(program, verdict);
             let other = verdict.run().filter(|run| !is_shown(run)).map(|run| Run::of(task, run));
-            Target { place: Place::of(program, site), verdict: word, reason, run: other }
+            Target { place: Place::of(program, site, verdict.run()), verdict: word, reason, run: other }
         });
         let targets: Vec<Target> = targets.collect();
+        let by_flow = |verdict: &&Verdict| {
+            verdict.proof().is_some_and(|proof| proof.evidence.kind == ProofKind::Ranges)
+        };
+        let by_data_flow = answer.verdicts.iter().filter(by_flow).count();
         let run = shown.map(|run| Run::of(task, run));
-        let evidence = answer.verdicts.iter().find_map(Verdict::proof).map(|proof| &proof.evidence);
+        // A proof by an engine says more than one by data flow.
+        let mut proofs = answer.verdicts.iter().filter_map(Verdict::proof).map(|proof| &proof.evidence);
+        let first = proofs.clone().next();
+        let evidence = proofs.find(|evidence| evidence.kind != ProofKind::Ranges).or(first);
         let proved = evidence.filter(|_| verdict == Word::Safe);
         let by = answer.facts.by.map(wherefore_check::EngineName::option);
         let asked = subject.c.as_ref();
@@ -341,8 +363,9 @@ impl CheckReport {
             engine: by,
             property: asked.map(property::words),
             command: asked.map(|_| again::command(by)),
-            error: shown.map(|run| Place::of(program, &task.checks[run.target])),
+            error: shown.map(|run| Place::of(program, &task.checks[run.target], Some(run))),
             targets,
+            by_data_flow,
             trace,
             shortest,
             slice,
@@ -360,6 +383,11 @@ impl CheckReport {
     pub fn count(&self, word: CheckWord) -> usize {
         self.targets.iter().filter(|target| target.verdict == word).count()
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The replay that contradicts a failing run.

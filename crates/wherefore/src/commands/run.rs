@@ -52,7 +52,8 @@ pub fn sliced_steps(task: &Task, run: &FailingRun, call_stack: CallStack) -> Vec
     let last = shown.steps.len().saturating_sub(1);
     let options = SliceOptions { call_stack, record: Record::Nothing };
     let everything = &mut |_| ControlFlow::Continue(());
-    let mut slicer = PathSlicer::with_stops(program, Stops::LikeExits);
+    let ignoring = program.with_rules_ignored();
+    let mut slicer = PathSlicer::with_stops(&ignoring, Stops::LikeExits);
     let slice = slicer.slice_with(&run.path, options, everything).ok();
     let taken = slice.map(|slice| slice.taken.into_iter().collect::<BTreeSet<usize>>());
     let matter = taken.map(|taken| shown.at(&taken).into_iter().collect::<BTreeSet<usize>>());

@@ -101,7 +101,7 @@ impl SliceReport {
             stats: Stats::of(subject, answer.facts.size),
         };
         if let Some(run) = answer.verdicts.iter().find_map(Verdict::run) {
-            report.error = Some(Place::of(program, &subject.task.checks[run.target]));
+            report.error = Some(Place::of(program, &subject.task.checks[run.target], Some(run)));
             let call_stack = match args.calls {
                 Calls::Keep => CallStack::Keep,
                 Calls::Skip => CallStack::Skip,

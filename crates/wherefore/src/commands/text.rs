@@ -6,7 +6,7 @@ use serde::Serialize;
 use wherefore_program::Program;
 
 use super::project::ProjectReport;
-use super::report::{CheckReport, CheckWord, Place, Refinement, Replayed, Word};
+use super::report::{CheckReport, CheckWord, Place, Refinement, Replayed, Target, Word};
 use super::run::{RunStep, Slice};
 use super::slice::SliceReport;
 
@@ -84,6 +84,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             Some("bounded") => "answered by bounded checking in",
             Some("cegar") => "answered by refinement in",
             Some("exact") => "answered by exact checking in",
+            Some("flow") => "answered by data flow in",
             _ => "answered in",
         };
         let _ = writeln!(out, "\nasked: {property}");
@@ -119,6 +120,9 @@ fn sum(report: &CheckReport) -> String {
     if unreachable > 0 {
         parts.push(format!("{unreachable} unreachable"));
     }
+    if report.by_data_flow > 0 {
+        parts.push(format!("{} by data flow", report.by_data_flow));
+    }
     format!(" ({})", parts.join(", "))
 }
 
@@ -126,7 +130,8 @@ fn targets(out: &mut String, report: &CheckReport) {
     if report.targets.len() == 1 && report.count(CheckWord::Unreachable) == 0 {
         return;
     }
-    for target in &report.targets {
+    // Rules of C that hold are many, and their number has been said.
+    for target in report.targets.iter().filter(|target| !(is_rule(target) && target.verdict == CheckWord::Safe)) {
         let word = match target.verdict {
             CheckWord::Safe => "holds",
             CheckWord::Unsafe => "can fail",
@@ -141,6 +146,10 @@ fn targets(out: &mut String, report: &CheckReport) {
             None => writeln!(out),
         };
     }
+}
+
+fn is_rule(target: &Target) -> bool {
+    target.place.message.is_some()
 }
 
 /// What a replay showed, in a sentence.

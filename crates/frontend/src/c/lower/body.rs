@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use wherefore_program::{
     Assignment, Edge, Expr, Location, LocationId, LocationKind, Operation, Procedure, Scalar, Span, Target,
-    Type, Var, Variable,
+    Type, Var, Variable, Violation,
 };
 
 /// A procedure under construction.
@@ -42,7 +42,7 @@ impl Body {
             names: BTreeSet::new(),
             temporaries: Vec::new(),
         };
-        body.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Exit, called: None });
+        body.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Exit, called: None, violation: None });
         body.blank.push(false);
         body.joined.push(None);
         body.at = body.open(span);
@@ -56,6 +56,7 @@ impl Body {
             labels: Vec::new(),
             kind: LocationKind::Statement,
             called: None,
+            violation: None,
         });
         self.blank.push(true);
         self.joined.push(None);
@@ -146,6 +147,18 @@ impl Body {
         let at = self.fill(span, LocationKind::Error);
         self.locations[at.0 as usize].called = Some(name.to_owned());
         self.at = self.open(span);
+    }
+
+    /// A check: the run goes on if the condition holds, and fails otherwise.
+    pub(crate) fn check(&mut self, span: Span, holds: Expr, violation: Violation) {
+        let at = self.fill(span, LocationKind::Assert);
+        let (next, error) = (self.open(span), self.open(span));
+        self.edge(at, next, Operation::Assume(holds.clone()), span);
+        self.edge(at, error, Operation::Assume(holds.not()), span);
+        self.at = error;
+        let error = self.fill(span, LocationKind::Error);
+        self.locations[error.0 as usize].violation = Some(Box::new(violation));
+        self.at = next;
     }
 
     pub(crate) fn variable(&mut self, name: &str, ty: Type, span: Span) -> Var {

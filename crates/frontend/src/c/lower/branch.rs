@@ -26,10 +26,11 @@ impl Lower<'_, '_> {
                 })
             }
             TermKind::And(left, right) | TermKind::Or(left, right) if self.is_pure(right) => {
-                let parts = vec![self.condition(left)?, self.condition(right)?];
                 let and = matches!(term.kind, TermKind::And(..));
                 let op = if and { BinaryOp::And } else { BinaryOp::Or };
-                let [left, right]: [Expr; 2] = parts.try_into().expect("two parts");
+                let left = self.condition(left)?;
+                let left = self.guard(left, term.span);
+                let right = self.guarded(&left, and, |lower| lower.condition(right))?;
                 Ok(match (and, left.as_constant()) {
                     (true, Some(0)) | (false, Some(1)) => left,
                     (_, Some(_)) => right,

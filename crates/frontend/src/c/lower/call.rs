@@ -56,7 +56,8 @@ impl Context<'_> {
         }
         self.assume("memory never runs out", Some(span));
         let ty = Type::Scalar(self.pointer());
-        let heap = self.global("heap", ty, Some(super::HEAP), span);
+        let first = if self.checks_memory() { super::HEAP.next_multiple_of(1 << self.slot_bits()) } else { super::HEAP };
+        let heap = self.global("heap", ty, Some(first), span);
         *self.heap.insert(heap)
     }
 
@@ -161,7 +162,7 @@ impl Lower<'_, '_> {
                 }
             }
         }
-        let callee = self.cx.procedures[&id];
+        let callee = self.cx.callee(id, span);
         let call = Call { callee, arguments, results: targets, assignment: Assignment::default() };
         self.body.step(span, LocationKind::Call, Operation::Call(call));
         if !matches!(want, Want::Value) {
@@ -340,6 +341,7 @@ impl Lower<'_, '_> {
         };
         let candidates: Vec<FunctionId> = known.into_iter().filter(fits).collect();
         self.cx.assume("a pointer that is called points to a function of the program", Some(span));
+        self.check_null(&value, "calls a null pointer", (span, span));
         let at = self.body.fill(span, LocationKind::Branch);
         let end = self.body.open(span);
         let types_out = if term.ty == CType::Void { Vec::new() } else { self.piece_types(&term.ty, span)? };

@@ -80,11 +80,19 @@ impl Lower<'_, '_> {
                 self.input(&name, term, target).map(Some)
             }
             Meaning::Free => {
+                if let (true, [argument]) = (self.cx.checks_memory(), arguments) {
+                    self.release(argument, span)?;
+                    return self.anything(term).map(Some);
+                }
                 arguments.iter().try_for_each(|argument| self.effects(argument))?;
                 self.cx.assume("memory is not used after it is freed", Some(span));
                 self.body.step(span, LocationKind::Call, Operation::Skip);
                 self.anything(term).map(Some)
             }
+            Meaning::Size => match arguments {
+                [pointer, otherwise] => self.size_of_allocation(pointer, otherwise).map(|size| Some(vec![size])),
+                _ => Ok(None),
+            },
             Meaning::Allocate | Meaning::AllocateZero => {
                 self.allocation(meaning, arguments, term, want).map(Some)
             }
@@ -138,14 +146,14 @@ impl Lower<'_, '_> {
         };
         let fresh = self.body.temporary(pointer, span);
         let address = Expr::variable(fresh, pointer);
+        let class = self.cx.classes.value(self.cx.tree, term);
         let direct = !self.cx.options.malloc_may_fail && meaning == Meaning::Allocate;
         if direct {
             self.cx.assume("`malloc` and the like never return NULL", Some(span));
-            self.allocate_fresh(target.clone(), size, span);
+            self.allocate_fresh(target.clone(), size, class, span);
         } else {
-            self.allocate_fresh(fresh.into(), size.clone(), span);
+            self.allocate_fresh(fresh.into(), size.clone(), class, span);
             if meaning == Meaning::AllocateZero {
-                let class = self.cx.classes.value(self.cx.tree, term);
                 self.zero_fresh(class, &address, size, span);
             }
             let value = if self.cx.options.malloc_may_fail {

@@ -6,6 +6,7 @@ use super::Lower;
 use super::place::{Place, plus};
 use super::storage::{Base, Storage};
 use crate::c::ctype::{CType, Length};
+use crate::c::points_to::Class;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{Initial, ObjectId};
 
@@ -79,7 +80,7 @@ impl Lower<'_, '_> {
         self.body.at = after;
     }
 
-    fn variable_type(&self, variable: Var) -> Type {
+    pub(super) fn variable_type(&self, variable: Var) -> Type {
         match variable {
             Var::Local(i) => self.body.variables[i as usize].ty.clone(),
             Var::Global(i) => self.cx.globals[i as usize].ty.clone(),
@@ -107,15 +108,25 @@ impl Lower<'_, '_> {
         }
         let bytes = self.cx.tree.types.size(&element).unwrap_or(1);
         let size = Expr::binary(BinaryOp::Mul, size, Expr::constant(bytes, self.cx.pointer()));
-        self.allocate_fresh(variable.into(), size, span);
+        let class = self.cx.classes.object(id);
+        self.allocate_fresh(variable.into(), size, class, span);
         Ok(())
     }
 
     /// Fresh memory of so many bytes; its address goes to `target`.
-    pub(crate) fn allocate_fresh(&mut self, target: Target, size: Expr, span: Span) {
+    pub(crate) fn allocate_fresh(&mut self, target: Target, size: Expr, class: Class, span: Span) {
         let pointer = self.cx.pointer();
         let heap = self.cx.heap_pointer(span);
         let top = Expr::variable(heap, pointer);
+        if self.cx.checks_memory() {
+            let size = self.stable(size, span);
+            self.bound_size(&size, span);
+            let end = plus(top.clone(), 1 << self.cx.slot_bits());
+            let (mut targets, mut values) = (vec![target, heap.into()], vec![top.clone(), end]);
+            self.fill_slot(class, &top, &size, (&mut targets, &mut values), span);
+            self.body.assign(span, targets, values);
+            return;
+        }
         let end = match size.as_constant() {
             Some(size) => plus(top.clone(), (size + 31) & !15),
             None => {

@@ -181,7 +181,7 @@ impl Lower<'_, '_> {
         }
         match place {
             Place::Memory { .. } => Ok(()),
-            Place::Split { object, start, indices, ty } => {
+            Place::Split { object, start, indices, ty, at } => {
                 let CType::Array(element, Length::Known(length)) = ty else {
                     return Err(Problem::unsupported(span, "an initial value of this size is"));
                 };
@@ -189,10 +189,11 @@ impl Lower<'_, '_> {
                 let index = wherefore_program::Scalar::Bits(32);
                 let (low, high) = (Expr::constant(0, index), Expr::constant(*length, index));
                 let mut outcome = Ok(());
-                self.each(low, high, 1, span, |lower, at| {
+                let at = *at;
+                self.each(low, high, 1, span, |lower, index| {
                     let mut indices = indices.clone();
-                    indices.push(at);
-                    let part = Place::Split { object, start, indices, ty: (**element).clone() };
+                    indices.push(index);
+                    let part = Place::Split { object, start, indices, ty: (**element).clone(), at };
                     outcome = lower.zero(&part, span);
                 });
                 outcome

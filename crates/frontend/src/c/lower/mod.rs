@@ -4,7 +4,7 @@
 //! 1. [`lower`] and [`Context`]: the whole program. `body.rs`: a procedure under construction.
 //! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
 //! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is
-//!    evaluated first.
+//!    evaluated first; `rules.rs`: checks in front of what C leaves undefined.
 //! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`;
 //!    `outside.rs`: functions without a body; `start.rs`: what happens before `main`.
 
@@ -19,6 +19,7 @@ mod memory;
 mod order;
 mod outside;
 mod place;
+mod rules;
 mod scopes;
 mod start;
 mod statement;
@@ -49,6 +50,9 @@ const OBJECTS: u64 = 0x40_0000;
 const HEAP: u64 = 0x2000_0000;
 const STACK: u64 = 0x8000_0000;
 
+/// Functions that free memory.
+const RELEASE: [&str; 3] = ["free", "cfree", "realloc"];
+
 /// What the whole program shares.
 pub(crate) struct Context<'t> {
     pub(crate) tree: &'t Tree,
@@ -65,6 +69,18 @@ pub(crate) struct Context<'t> {
     next_address: u64,
     /// For functions that need not exist, whether they do.
     weak: FxHashMap<FunctionId, Var>,
+    /// The tables of extents, and where objects are, of classes whose accesses are checked.
+    extents: BTreeMap<Class, Var>,
+    layouts: BTreeMap<Class, rules::Layout>,
+    /// Calls of our models of library functions whose accesses are checked: each has a copy of the
+    /// model, whose steps are at the call.
+    copies: Vec<(FunctionId, Span)>,
+    /// The copy that is lowered.
+    copy: Option<Span>,
+    /// Whether the program frees memory.
+    frees: bool,
+    /// The classes that the arguments of `main` lead to.
+    given: BTreeSet<Class>,
     heap: Option<Var>,
     stack: Option<Var>,
     procedures: FxHashMap<FunctionId, ProcedureId>,
@@ -119,6 +135,12 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         memories: 0,
         next_address: OBJECTS,
         weak: FxHashMap::default(),
+        extents: BTreeMap::new(),
+        layouts: BTreeMap::new(),
+        copies: Vec::new(),
+        copy: None,
+        frees: usage.functions.iter().any(|id| RELEASE.contains(&tree.function(*id).name.as_str())),
+        given: BTreeSet::new(),
         heap: None,
         stack: None,
         procedures,
@@ -130,6 +152,9 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         unsupported: Vec::new(),
         mistakes: Vec::new(),
     };
+    for id in entries.iter().filter(|id| tree.function(**id).name == "main") {
+        context.given.extend(context.classes.behind_parameters(tree, *id));
+    }
     let mut lowered = Vec::new();
     let mut names = BTreeSet::new();
     for id in &bodies {
@@ -140,11 +165,25 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
             count += 1;
             name = format!("{}@{count}", function.name);
         }
+        let known = context.assumptions.len();
         lowered.push(context.procedure(*id, name));
+        // Calls of models go to copies of them.
+        if context.is_model(*id) && !options.checks.is_empty() && !usage.addressed.contains(id) {
+            context.assumptions.truncate(known);
+        }
     }
     let name = (0..).map(|i| if i == 0 { "start".to_owned() } else { format!("start@{i}") });
     let name = name.into_iter().find(|name| !names.contains(name)).expect("there is a free name");
+    names.insert(name.clone());
     lowered.push(context.start(entries, name));
+    let entry = ProcedureId(lowered.len() as u32 - 1);
+    let mut copied = 0;
+    while let Some((id, span)) = context.copies.get(copied).copied() {
+        copied += 1;
+        let function = &tree.function(id).name;
+        let name = (copied..).map(|i| format!("{function}@{i}")).find(|name| names.insert(name.clone()));
+        lowered.push(context.copied(id, span, name.unwrap_or_default()));
+    }
     let observed = Observed::new(tree, usage);
     if observed.number.is_some() {
         context.doubt("nothing depends on the number that an address is", observed.number);
@@ -152,7 +191,6 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     if observed.compared.is_some() {
         context.doubt("nothing depends on whether an address is a given number", observed.compared);
     }
-    let entry = ProcedureId(lowered.len() as u32 - 1);
     let regions = context.named_regions();
     Lowered {
         globals: context.globals,
@@ -177,6 +215,7 @@ impl Context<'_> {
     /// Records an assumption, once for each text.
     pub(crate) fn assume(&mut self, text: impl Into<String>, span: Option<Span>) {
         let text = text.into();
+        let span = self.copy.or(span);
         if !self.assumptions.iter().any(|known| known.text == text) {
             self.assumptions.push(Assumption { text, span });
         }
@@ -211,9 +250,51 @@ impl Context<'_> {
         FUNCTIONS + 16 * u64::from(id.0)
     }
 
+    /// Whether a function is one of our models of the C library.
+    fn is_model(&self, id: FunctionId) -> bool {
+        self.tree.library.is_some_and(|file| self.tree.function(id).span.file == file)
+    }
+
+    /// The procedure that a call of a function goes to.
+    pub(crate) fn callee(&mut self, id: FunctionId, span: Span) -> ProcedureId {
+        if !self.is_model(id) || self.options.checks.is_empty() {
+            return self.procedures[&id];
+        }
+        let call = (id, self.copy.unwrap_or(span));
+        let at = self.copies.iter().position(|known| *known == call).unwrap_or_else(|| {
+            self.copies.push(call);
+            self.copies.len() - 1
+        });
+        // The procedures of the program come first, then the start.
+        ProcedureId((self.procedures.len() + 1 + at) as u32)
+    }
+
+    /// A copy of a model of a library function, for one call: its steps are at the call.
+    fn copied(&mut self, id: FunctionId, span: Span, name: String) -> Procedure {
+        let tree = self.tree;
+        // Variables are those of the procedure at hand.
+        self.storages.retain(|object, storage| {
+            tree.object(*object).owner != Some(id) || matches!(storage, Storage::Memory(_))
+        });
+        let whole = self.procedures[&id];
+        let copy = self.callee(id, span);
+        self.procedures.insert(id, copy);
+        self.copy = Some(span);
+        let mut procedure = self.procedure(id, name);
+        self.copy = None;
+        self.procedures.insert(id, whole);
+        procedure.locations.iter_mut().for_each(|location| {
+            location.span = span;
+            location.violation.iter_mut().for_each(|violation| violation.subject = span);
+        });
+        procedure.edges.iter_mut().for_each(|edge| edge.span = span);
+        procedure
+    }
+
     fn procedure(&mut self, id: FunctionId, name: String) -> Procedure {
         let tree = self.tree;
         let function = tree.function(id);
+        let is_library = self.is_model(id);
         let mut lower = Lower {
             body: Body::new(function.span),
             cx: self,
@@ -230,6 +311,9 @@ impl Context<'_> {
             unsupported: Vec::new(),
             cleanups: Vec::new(),
             scopes_of_labels: FxHashMap::default(),
+            guards: Vec::new(),
+            is_library,
+            sure: (LocationId(0), Vec::new()),
         };
         lower.entered_once =
             function.name == lower.cx.options.entry && !lower.cx.usage.recursive.contains(&id);
@@ -265,6 +349,12 @@ pub(crate) struct Lower<'c, 't> {
     /// What is evaluated when the scopes around the statement at hand are left, the innermost last.
     cleanups: Vec<(ObjectId, Term)>,
     scopes_of_labels: FxHashMap<String, Vec<ObjectId>>,
+    /// What must hold for the part of an expression at hand to be evaluated.
+    guards: Vec<Expr>,
+    /// Whether the function is one of our models of the C library.
+    is_library: bool,
+    /// What checks have just made sure of, and the location behind them.
+    sure: (LocationId, Vec<Expr>),
 }
 
 impl Lower<'_, '_> {

@@ -12,6 +12,7 @@ use wherefore_program::{BinaryOp, Expr, Span, Var};
 
 use super::Lower;
 use super::place::Place;
+use super::rules::Reach;
 use super::storage::Storage;
 use crate::c::problem::Checked;
 use crate::c::tree::{Lifetime, ObjectId, Term, TermKind, Yields};
@@ -167,13 +168,20 @@ impl Lower<'_, '_> {
             return place;
         }
         match place {
-            Place::Split { object, start, indices, ty } => {
+            Place::Split { object, start, indices, ty, at } => {
                 let indices = indices.into_iter().map(|index| self.saved(index, by, span)).collect();
-                Place::Split { object, start, indices, ty }
+                Place::Split { object, start, indices, ty, at }
             }
-            Place::Memory { class, offset, address, ty, bits } => {
+            Place::Memory { class, offset, address, ty, bits, mut reach, at } => {
+                // What must hold of it is made sure of before it can change.
+                if by.has_effects() && self.has_rules() {
+                    let (address, ty) = (address.clone(), ty.clone());
+                    let now = Place::Memory { class, offset, address, ty, bits, reach, at };
+                    self.check_access(&now, span);
+                    reach = Reach::default();
+                }
                 let address = self.saved(address, by, span);
-                Place::Memory { class, offset, address, ty, bits }
+                Place::Memory { class, offset, address, ty, bits, reach, at }
             }
         }
     }

@@ -4,6 +4,7 @@ use wherefore_program::{Span, c_library};
 
 use super::Lower;
 use super::place::Place;
+use super::rules::Reach;
 use crate::c::ctype::{CType, Length};
 use crate::c::models;
 use crate::c::problem::Checked;
@@ -132,7 +133,8 @@ impl Lower<'_, '_> {
                 None if library && number && self.is_pure(argument) => {
                     let address = self.value(argument)?;
                     let ty = argument.ty.pointee().cloned().unwrap_or(CType::INT);
-                    let place = Place::Memory { class: first, offset: 0, address, ty, bits: None };
+                    let reach = Reach { pointer: Some(address.clone()), ..Reach::default() };
+                    let place = Place::Memory { class: first, offset: 0, address, ty, bits: None, reach, at: argument.span };
                     self.havoc(&place, span)?;
                     true
                 }

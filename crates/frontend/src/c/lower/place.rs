@@ -1,8 +1,9 @@
 //! Places: parts of objects that can be read and written.
 
-use wherefore_program::{BinaryOp, Expr, ExprKind, Operation, Scalar, Span, Target, When};
+use wherefore_program::{BinaryOp, Expr, ExprKind, Operation, Scalar, Span, Target, ViolationKind, When};
 
 use super::Lower;
+use super::rules::Reach;
 use super::storage::{Base, Storage};
 use crate::c::ctype::{BitField, CType, Length};
 use crate::c::points_to::Class;
@@ -14,15 +15,30 @@ use crate::c::usage::element;
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     /// Leaves of a split object from `start` on, with the indices of the arrays on the way.
-    Split { object: ObjectId, start: usize, indices: Vec<Expr>, ty: CType },
+    Split { object: ObjectId, start: usize, indices: Vec<Expr>, ty: CType, at: Span },
     /// An address in the memory of a class, so many bytes from where a pointer points.
-    Memory { class: Class, offset: u64, address: Expr, ty: CType, bits: Option<BitField> },
+    /// What must hold when it is used follows from how it was come to.
+    Memory { class: Class, offset: u64, address: Expr, ty: CType, bits: Option<BitField>, reach: Reach, at: Span },
 }
 
 /// Structures with more scalars than this are not copied.
 const MAX_PIECES: usize = 1 << 14;
 
 impl Place {
+    /// The expression that names it.
+    pub(crate) fn at(&self) -> Span {
+        match self {
+            Place::Split { at, .. } | Place::Memory { at, .. } => *at,
+        }
+    }
+
+    fn named_by(mut self, span: Span) -> Self {
+        match &mut self {
+            Place::Split { at, .. } | Place::Memory { at, .. } => *at = span,
+        }
+        self
+    }
+
     pub(crate) fn ty(&self) -> &CType {
         match self {
             Place::Split { ty, .. } | Place::Memory { ty, .. } => ty,
@@ -51,9 +67,9 @@ impl Lower<'_, '_> {
     /// The place of an object.
     pub(crate) fn object(&mut self, id: ObjectId) -> Checked<Place> {
         let storage = self.cx.storage(id, &mut self.body, &mut self.frame)?;
-        let ty = self.cx.tree.object(id).ty.clone();
+        let (ty, at) = (self.cx.tree.object(id).ty.clone(), self.cx.tree.object(id).span);
         Ok(match storage {
-            Storage::Split(_) => Place::Split { object: id, start: 0, indices: Vec::new(), ty },
+            Storage::Split(_) => Place::Split { object: id, start: 0, indices: Vec::new(), ty, at },
             Storage::Memory(base) => {
                 let pointer = self.cx.pointer();
                 let address = match base {
@@ -65,12 +81,24 @@ impl Lower<'_, '_> {
                         plus(Expr::variable(frame, pointer), offset)
                     }
                 };
-                Place::Memory { class: self.cx.classes.object(id), offset: 0, address, ty, bits: None }
+                Place::Memory {
+                    class: self.cx.classes.object(id),
+                    offset: 0,
+                    address,
+                    ty,
+                    bits: None,
+                    reach: Reach::default(),
+                    at,
+                }
             }
         })
     }
 
     pub(crate) fn place(&mut self, term: &Term) -> Checked<Place> {
+        Ok(self.place_of(term)?.named_by(term.span))
+    }
+
+    fn place_of(&mut self, term: &Term) -> Checked<Place> {
         match &term.kind {
             TermKind::Object(id) => self.object(*id),
             TermKind::Deref(pointer) => {
@@ -91,7 +119,10 @@ impl Lower<'_, '_> {
                     let text = "a pointer that comes from outside points to no object of the program";
                     self.cx.doubt(text, Some(term.span));
                 }
-                Ok(Place::Memory { class, offset: 0, address, ty: term.ty.clone(), bits: None })
+                let address = if self.has_rules() { self.stable(address, term.span) } else { address };
+                let reach = Reach { pointer: Some(address.clone()), is_last: true, ..Reach::default() };
+                let (ty, at) = (term.ty.clone(), term.span);
+                Ok(Place::Memory { class, offset: 0, address, ty, bits: None, reach, at })
             }
             TermKind::Field(base, field) => {
                 let base = self.place(base)?;
@@ -112,19 +143,41 @@ impl Lower<'_, '_> {
     }
 
     fn at_index(&mut self, array: Place, index: Expr, signed: bool, span: Span) -> Checked<Place> {
-        let CType::Array(element, _) = array.ty().clone() else {
+        let CType::Array(element, length) = array.ty().clone() else {
             return Err(Problem::new(span, "an array is expected"));
         };
-        self.cx.assume("no access outside of an object", Some(span));
+        if !self.asks(ViolationKind::Bounds) {
+            self.cx.assume("no access outside of an object", Some(span));
+        }
+        let index = if self.has_rules() { self.stable(index, span) } else { index };
         Ok(match array {
-            Place::Split { object, start, mut indices, .. } => {
+            Place::Split { object, start, mut indices, at, .. } => {
                 indices.push(index);
-                Place::Split { object, start, indices, ty: (*element).clone() }
+                Place::Split { object, start, indices, ty: (*element).clone(), at }
             }
-            Place::Memory { class, offset, address, .. } => {
+            Place::Memory { class, offset, address, mut reach, at, .. } => {
                 let size = self.cx.tree.types.size(&element).unwrap_or(1);
+                let whole = match (&length, reach.is_last) {
+                    // The last array of a structure may go on behind it.
+                    (Length::Known(0 | 1), true) => None,
+                    (Length::Known(length), _) => {
+                        Some((Expr::constant(*length, Scalar::Bits(64)), Some(length.saturating_mul(size))))
+                    }
+                    (Length::Variable(length), _) => {
+                        let length = self.object(ObjectId(*length))?;
+                        Some((self.read(&length, span)?, None))
+                    }
+                    (Length::Unknown, _) => None,
+                };
+                reach.is_last = false;
+                if let Some((length, whole)) = whole {
+                    reach.indices.push((index.clone(), length));
+                    if reach.array.is_none() {
+                        reach.array = whole.map(|whole| (address.clone(), whole));
+                    }
+                }
                 let address = self.moved(address, index, signed, size, BinaryOp::Add);
-                Place::Memory { class, offset, address, ty: (*element).clone(), bits: None }
+                Place::Memory { class, offset, address, ty: (*element).clone(), bits: None, reach, at }
             }
         })
     }
@@ -158,14 +211,15 @@ impl Lower<'_, '_> {
         let (ty, offset, bits) =
             (record.fields[field].ty.clone(), record.fields[field].offset, record.fields[field].bits);
         match base {
-            Place::Split { object, start, indices, .. } => {
+            Place::Split { object, start, indices, at, .. } => {
                 let before: usize =
                     record.fields[..field].iter().map(|field| self.cx.leaf_count(&field.ty)).sum();
-                Place::Split { object, start: start + before, indices, ty }
+                Place::Split { object, start: start + before, indices, ty, at }
             }
-            Place::Memory { class, offset: before, address, .. } => {
+            Place::Memory { class, offset: before, address, mut reach, at, .. } => {
                 let address = plus(address, offset);
-                Place::Memory { class, offset: before + offset, address, ty, bits }
+                reach.is_last &= record.union || field + 1 == record.fields.len();
+                Place::Memory { class, offset: before + offset, address, ty, bits, reach, at }
             }
         }
     }
@@ -184,8 +238,16 @@ impl Lower<'_, '_> {
     /// The scalars of a place, in an order that depends on its type only. The bytes of a union
     /// stand for it.
     pub(crate) fn pieces(&mut self, place: &Place, span: Span) -> Checked<Vec<Place>> {
+        let mut whole = place.clone();
+        // The whole is checked once, instead of its parts.
+        if let Place::Memory { ty, reach, .. } = &mut whole {
+            if !ty.is_scalar() && reach.pointer.is_some() {
+                self.check_access(place, span);
+                *reach = Reach::default();
+            }
+        }
         let mut out = Vec::new();
-        self.collect(place.clone(), span, &mut out)?;
+        self.collect(whole, span, &mut out)?;
         Ok(out)
     }
 
@@ -202,7 +264,7 @@ impl Lower<'_, '_> {
             }
             CType::Record(id) if self.cx.tree.types.record(id).union => {
                 let size = self.cx.tree.types.record(id).size;
-                let Place::Memory { class, offset, address, .. } = place else {
+                let Place::Memory { class, offset, address, at, .. } = place else {
                     unreachable!("unions live in memory")
                 };
                 let ty = CType::Int { bits: 8, signed: false };
@@ -214,6 +276,8 @@ impl Lower<'_, '_> {
                         address,
                         ty: ty.clone(),
                         bits: None,
+                        reach: Reach::default(),
+                        at,
                     });
                 }
             }
@@ -232,13 +296,15 @@ impl Lower<'_, '_> {
     pub(crate) fn piece_types(&mut self, ty: &CType, span: Span) -> Checked<Vec<CType>> {
         // A place that is never read: only its type matters.
         let address = Expr::constant(0, self.cx.pointer());
-        let place = Place::Memory { class: 0, offset: 0, address, ty: ty.clone(), bits: None };
+        let reach = Reach::default();
+        let place = Place::Memory { class: 0, offset: 0, address, ty: ty.clone(), bits: None, reach, at: span };
         Ok(self.pieces(&place, span)?.into_iter().map(|piece| piece.ty().clone()).collect())
     }
 
     /// The value of a scalar place.
     pub(crate) fn read(&mut self, place: &Place, span: Span) -> Checked<Expr> {
         let scalar = self.cx.tree.types.scalar(place.ty());
+        self.check_access(place, span);
         if self.cx.tree.types.is_opaque(place.ty()) {
             self.note_float(span);
             return Ok(Expr::choice(scalar));
@@ -260,7 +326,7 @@ impl Lower<'_, '_> {
                     }
                 }
             }
-            Place::Memory { class, offset, address, ty, bits } => {
+            Place::Memory { class, offset, address, ty, bits, .. } => {
                 self.load((*class, *offset), address, ty, *bits, span)
             }
         }
@@ -275,6 +341,7 @@ impl Lower<'_, '_> {
         values: &mut Vec<Expr>,
         span: Span,
     ) -> Checked<()> {
+        self.check_access(place, span);
         match place {
             Place::Split { object, start, indices, .. } => {
                 let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else {
@@ -293,7 +360,7 @@ impl Lower<'_, '_> {
                 values.push(value);
                 Ok(())
             }
-            Place::Memory { class, offset, address, ty, bits } => {
+            Place::Memory { class, offset, address, ty, bits, .. } => {
                 self.store((*class, *offset), address, ty, *bits, value, targets, values, span)
             }
         }

@@ -36,6 +36,9 @@ impl Context<'_> {
             unsupported: Vec::new(),
             cleanups: Vec::new(),
             scopes_of_labels: FxHashMap::default(),
+            guards: Vec::new(),
+            is_library: false,
+            sure: (LocationId(0), Vec::new()),
         };
         // Initial values may mention further objects.
         let mut done = 0;

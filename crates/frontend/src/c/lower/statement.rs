@@ -90,7 +90,7 @@ impl Lower<'_, '_> {
             (made.signed, made.float) = (piece.is_signed(), piece.is_float());
             values.push(Expr::variable(variable, scalar));
         }
-        stores.push((Place::Split { object: id, start: 0, indices: Vec::new(), ty }, values, span));
+        stores.push((Place::Split { object: id, start: 0, indices: Vec::new(), ty, at: span }, values, span));
         Ok(())
     }
 

@@ -143,6 +143,16 @@ impl Context<'_> {
         Ok(storage)
     }
 
+    /// Gives an object in memory that is not on a stack its constant address.
+    pub(crate) fn constant_base(&mut self, id: ObjectId, size: u64, span: Span) -> Checked<u64> {
+        let address = self.allocate(size, span)?;
+        self.storages.insert(id, Storage::Memory(Base::Constant(address)));
+        if self.tree.object(id).lifetime == Lifetime::Static {
+            self.statics.push(id);
+        }
+        Ok(address)
+    }
+
     fn split(&mut self, ty: &CType, name: &str, fixed: bool, span: Span, body: &mut Body) -> Storage {
         let mut shapes = Vec::new();
         self.shapes(ty, name, &[], None, &mut shapes);

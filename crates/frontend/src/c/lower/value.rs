@@ -1,6 +1,6 @@
 //! Expressions as values. What has effects becomes steps; the rest is one expression.
 
-use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, Span, UnaryOp, Var};
+use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, Span, UnaryOp, Var, ViolationKind};
 
 use super::Lower;
 use super::floats;
@@ -80,6 +80,10 @@ impl Lower<'_, '_> {
     /// Evaluates a term for its effects.
     pub(crate) fn effects(&mut self, term: &Term) -> Checked<()> {
         if self.is_pure(term) {
+            // What it computes is not used, but computing it can break a rule.
+            if term.ty.is_scalar() && self.has_rules() {
+                self.value(term)?;
+            }
             return Ok(());
         }
         match &term.kind {
@@ -152,6 +156,9 @@ impl Lower<'_, '_> {
                 if let Some(format) = self.cx.tree.types.format(&term.ty) {
                     return Ok(floats::negative(format, value));
                 }
+                if *op == UnaryOp::Neg && term.ty.is_signed() {
+                    self.check_negation(&value, span);
+                }
                 Ok(match value.as_constant() {
                     Some(constant) => Expr::constant(wherefore_program::unary(*op, constant, scalar), scalar),
                     None => Expr::unary(*op, value),
@@ -172,6 +179,11 @@ impl Lower<'_, '_> {
                     return Ok(Expr::choice(scalar));
                 }
                 self.note_rounding(&term.ty, span);
+                let (left, right) = if term.ty.is_integer() && term.ty.is_signed() {
+                    self.check_arithmetic(*op, left, right, span)
+                } else {
+                    (left, right)
+                };
                 Ok(match self.cx.tree.types.format(&term.ty) {
                     Some(format) => floats::arithmetic(format, *op, left, right),
                     None => Expr::binary(*op, left, right),
@@ -199,7 +211,9 @@ impl Lower<'_, '_> {
             TermKind::Conditional(condition, then, otherwise) => {
                 if self.is_pure(then) && self.is_pure(otherwise) && !self.cx.tree.types.is_opaque(&term.ty) {
                     let condition = self.condition(condition)?;
-                    let (then, otherwise) = (self.value(then)?, self.value(otherwise)?);
+                    let condition = self.guard(condition, span);
+                    let then = self.guarded(&condition, true, |lower| lower.value(then))?;
+                    let otherwise = self.guarded(&condition, false, |lower| lower.value(otherwise))?;
                     return Ok(Expr::if_then_else(condition, then, otherwise));
                 }
                 let result = self.body.temporary(scalar, span);
@@ -302,6 +316,7 @@ impl Lower<'_, '_> {
         let (value, amount) = self.operands(op, left, right)?;
         let (ty, wide) = (value.ty, amount.ty);
         let width = u64::from(ty.width());
+        let amount = self.check_shift(amount, width, span);
         match amount.as_constant() {
             Some(amount) if amount < width => Ok(Expr::binary(op, value, Expr::constant(amount, ty))),
             Some(_) => Ok(Expr::choice(ty)),
@@ -310,6 +325,9 @@ impl Lower<'_, '_> {
                 let amount = if pure { amount } else { self.stable(amount, span) };
                 let inside = Expr::binary(BinaryOp::ULt, amount.clone(), Expr::constant(width, wide));
                 let shifted = Expr::binary(op, value, resize(amount, false, ty));
+                if self.asks(ViolationKind::Shift) {
+                    return Ok(shifted);
+                }
                 Ok(Expr::if_then_else(inside, shifted, Expr::choice(ty)))
             }
         }
@@ -326,16 +344,7 @@ impl Lower<'_, '_> {
         }
         let dividend = self.stable(dividend, span);
         let divisor = self.stable(divisor, span);
-        let mut parts = vec![truth(divisor.clone())];
-        if signed {
-            let least = Expr::constant(1 << (ty.width() - 1), ty);
-            let minus_one = Expr::constant(ty.max(), ty);
-            parts.push(Expr::any(vec![
-                Expr::binary(BinaryOp::Ne, divisor.clone(), minus_one),
-                Expr::binary(BinaryOp::Ne, dividend.clone(), least),
-            ]));
-        }
-        self.require(Expr::all(parts), span);
+        self.check_division(&dividend, &divisor, signed, span);
         Ok(Expr::binary(op, dividend, divisor))
     }
 

@@ -216,7 +216,8 @@ impl Classes {
                     let input = models::meaning(name) == Some(models::Meaning::Input);
                     self.facts(class).outside = Some(if input { Origin::Input } else { Origin::Function });
                 }
-                if !models::is_harmless(name) {
+                let frees = models::meaning(name) == Some(models::Meaning::Free);
+                if !models::is_harmless(name) && !frees {
                     let written = writes::writes(name);
                     for (value, argument) in values.iter().zip(arguments) {
                         if let Some(to) = argument.ty.pointee() {

@@ -239,6 +239,29 @@ impl Classes {
         found
     }
 
+    /// All objects of a class, the text of literals among them.
+    pub(crate) fn all_objects_in(&mut self, class: Class) -> Vec<ObjectId> {
+        let class = self.find(class);
+        let all: Vec<(ObjectId, Class)> = self.objects.iter().map(|(id, class)| (*id, *class)).collect();
+        let mut found: Vec<ObjectId> =
+            all.into_iter().filter(|(_, of)| self.find(*of) == class).map(|(id, _)| id).collect();
+        found.sort();
+        found
+    }
+
+    /// The classes that the parameters of a function lead to.
+    pub(crate) fn behind_parameters(&mut self, tree: &Tree, id: FunctionId) -> BTreeSet<Class> {
+        let mut found = BTreeSet::new();
+        for parameter in &tree.function(id).parameters {
+            let object = self.object(*parameter);
+            let first = self.find(object);
+            if let Some(to) = self.pointee[first as usize] {
+                found.extend(self.reached(to));
+            }
+        }
+        found
+    }
+
     /// The classes that a pointer into `class` reaches, itself first.
     pub(crate) fn reached(&mut self, class: Class) -> Vec<Class> {
         let mut found = Vec::new();

@@ -1,0 +1,494 @@
+//! The ranges of all variables at all locations of a program.
+//!
+//! Cousot and Cousot, *Abstract interpretation: a unified lattice model for static analysis of
+//! programs by construction or approximation of fixpoints* (1977): states are joined where control
+//! meets, widened at loop heads to constants of the program, and narrowed by two more passes. Calls
+//! of a procedure share one state at its entry and one at its exit; globals that it does not write
+//! keep what the caller knows. The cells of an array, or of memory, have one range.
+//!
+//! The result is checked before it is handed out: a last pass makes sure that every edge leads from
+//! the state of its source into that of its target.
+
+use std::collections::BTreeSet;
+
+use wherefore_program::{
+    Argument, Assignment, Call, EdgeRef, Expr, ExprKind, Graph, LocationId, ModRef, Node, Operation,
+    ProcedureId, Program, Target, Type, Var, Variable,
+};
+
+use crate::expression::{Joined, Known, Narrow, assume, range_of};
+use crate::range::{Range, Thresholds};
+
+/// States are widened after they have grown so many times.
+const PATIENCE: u32 = 4;
+/// More states than this, counted in variables, are not computed.
+const MOST_CELLS: usize = 1 << 25;
+/// No more steps than so many for each location: then nothing is known.
+const MOST_STEPS: usize = 400;
+
+/// The ranges of all variables at one location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Values {
+    globals: usize,
+    ranges: Vec<Range>,
+}
+
+impl Values {
+    fn index(&self, variable: Var) -> usize {
+        match variable {
+            Var::Global(i) => i as usize,
+            Var::Local(i) => self.globals + i as usize,
+        }
+    }
+
+    /// Whether everything in the other one is in this one.
+    fn includes(&self, other: &Values) -> bool {
+        self.ranges.iter().zip(&other.ranges).all(|(wide, narrow)| wide.join(*narrow) == *wide)
+    }
+
+    /// Whether a condition can only hold here.
+    pub fn implies(&self, condition: &Expr) -> bool {
+        !assume(condition, false, &mut self.clone())
+    }
+}
+
+impl Known for Values {
+    fn of(&self, variable: Var) -> Option<Range> {
+        self.ranges.get(self.index(variable)).copied()
+    }
+}
+
+impl Narrow for Values {
+    fn narrow(&mut self, variable: Var, range: Range) -> bool {
+        let at = self.index(variable);
+        match self.ranges[at].meet(range) {
+            Some(both) => {
+                self.ranges[at] = both;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl Joined for Values {
+    fn join(&mut self, other: &Self) {
+        for (range, other) in self.ranges.iter_mut().zip(&other.ranges) {
+            *range = range.join(*other);
+        }
+    }
+}
+
+/// What a procedure leaves behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Exit {
+    globals: Vec<Range>,
+    results: Vec<Range>,
+}
+
+/// The ranges of all variables at all locations.
+#[derive(Clone, Debug)]
+pub struct Ranges {
+    states: Vec<Vec<Option<Values>>>,
+}
+
+impl Ranges {
+    /// The ranges of a program; none if it has threads, is too large, or takes too long.
+    pub fn new(program: &Program) -> Option<Self> {
+        if program.uses_threads().is_some() {
+            return None;
+        }
+        let cells = |id: &usize| {
+            let procedure = &program.procedures[*id];
+            procedure.locations.len() * (program.globals.len() + procedure.variables.len())
+        };
+        if (0..program.procedures.len()).map(|id| cells(&id)).sum::<usize>() > MOST_CELLS {
+            return None;
+        }
+        let mut analysis = Analysis::new(program);
+        analysis.ascend()?;
+        let wide = analysis.solution.clone();
+        for _ in 0..2 {
+            analysis.descend();
+        }
+        if !analysis.is_closed() {
+            analysis.solution = wide;
+            if !analysis.is_closed() {
+                return None;
+            }
+        }
+        Some(Self { states: analysis.solution.states })
+    }
+
+    /// What is known where a location is reached; none if no run comes there.
+    pub fn at(&self, node: Node) -> Option<&Values> {
+        self.states[node.procedure.0 as usize][node.location.0 as usize].as_ref()
+    }
+}
+
+#[derive(Clone)]
+struct Solution {
+    states: Vec<Vec<Option<Values>>>,
+    exits: Vec<Option<Exit>>,
+}
+
+struct Analysis<'a> {
+    program: &'a Program,
+    effects: ModRef,
+    thresholds: Thresholds,
+    solution: Solution,
+    /// How often the state of a location has grown.
+    grown: Vec<Vec<u32>>,
+    exits_grown: Vec<u32>,
+    /// The position of each location in reverse postorder of its procedure.
+    order: Vec<Vec<u32>>,
+    /// Locations that an edge leads back to.
+    heads: Vec<Vec<bool>>,
+    /// The calls of each procedure.
+    callers: Vec<Vec<EdgeRef>>,
+    work: BTreeSet<(u32, u32, u32)>,
+    steps: usize,
+}
+
+/// Where the outcome of an edge goes.
+enum Flow {
+    To(LocationId, Values),
+    Exit(Exit),
+    Enter(ProcedureId, Values),
+}
+
+fn any_value(variable: &Variable) -> Range {
+    let full = Range::full(variable.ty.element());
+    Range::unsigned(0, variable.max(), variable.ty.element()).unwrap_or(full)
+}
+
+fn first_value(variable: &Variable) -> Range {
+    match variable.initial {
+        Some(value) => Range::constant(value, variable.ty.element()),
+        None => any_value(variable),
+    }
+}
+
+fn constants_of(program: &Program) -> Vec<(u64, u32)> {
+    let mut found = Vec::new();
+    let mut visit = |expr: &Expr| {
+        expr.walk(&mut |part| {
+            if let ExprKind::Constant(value) = part.kind {
+                found.push((value, part.ty.width()));
+            }
+        });
+    };
+    for edge in program.procedures.iter().flat_map(|procedure| &procedure.edges) {
+        match &edge.operation {
+            Operation::Assume(condition) => visit(condition),
+            Operation::Assign(assignment) => assignment.values.iter().for_each(&mut visit),
+            Operation::Call(call) => {
+                for argument in &call.arguments {
+                    if let Argument::Value(value) = argument {
+                        visit(value);
+                    }
+                }
+            }
+            Operation::Return(values) => values.iter().for_each(&mut visit),
+            _ => {}
+        }
+    }
+    let lengths = program.procedures.iter().flat_map(|procedure| &procedure.variables);
+    for variable in lengths.chain(&program.globals) {
+        found.extend(variable.ty.dimensions().iter().map(|dimension| (dimension.length, 64)));
+    }
+    found
+}
+
+impl<'a> Analysis<'a> {
+    fn new(program: &'a Program) -> Self {
+        let procedures = &program.procedures;
+        let empty = |count: usize| vec![None; count];
+        let mut order = Vec::new();
+        let mut heads = Vec::new();
+        let mut callers: Vec<Vec<EdgeRef>> = vec![Vec::new(); procedures.len()];
+        for (i, procedure) in procedures.iter().enumerate() {
+            let count = procedure.locations.len();
+            let edges = procedure.edges.iter().map(|edge| (edge.from.0, edge.to.0));
+            let graph = Graph::new(count, edges);
+            let mut rank = vec![u32::MAX; count];
+            for (at, node) in graph.reverse_postorder(procedure.entry.0).into_iter().enumerate() {
+                rank[node as usize] = at as u32;
+            }
+            let mut back = vec![false; count];
+            for (at, edge) in procedure.edges.iter().enumerate() {
+                back[edge.to.0 as usize] |= rank[edge.to.0 as usize] <= rank[edge.from.0 as usize];
+                if let Operation::Call(call) = &edge.operation {
+                    let edge = wherefore_program::EdgeId(at as u32);
+                    callers[call.callee.0 as usize].push(EdgeRef { procedure: ProcedureId(i as u32), edge });
+                }
+            }
+            order.push(rank);
+            heads.push(back);
+        }
+        Self {
+            program,
+            effects: ModRef::new(program),
+            thresholds: Thresholds::new(constants_of(program)),
+            solution: Solution {
+                states: procedures.iter().map(|procedure| empty(procedure.locations.len())).collect(),
+                exits: vec![None; procedures.len()],
+            },
+            grown: procedures.iter().map(|procedure| vec![0; procedure.locations.len()]).collect(),
+            exits_grown: vec![0; procedures.len()],
+            order,
+            heads,
+            callers,
+            work: BTreeSet::new(),
+            steps: 0,
+        }
+    }
+
+    /// The state in which the program starts.
+    fn start(&self) -> (ProcedureId, Values) {
+        let globals: Vec<Range> = self.program.globals.iter().map(first_value).collect();
+        let variables = &self.program.procedure(self.program.entry).variables;
+        let locals = variables.iter().enumerate().map(|(i, variable)| {
+            match i < self.program.procedure(self.program.entry).parameters {
+                true => any_value(variable),
+                false => first_value(variable),
+            }
+        });
+        let count = globals.len();
+        (self.program.entry, Values { globals: count, ranges: globals.into_iter().chain(locals).collect() })
+    }
+
+    fn push(&mut self, procedure: ProcedureId, location: LocationId) {
+        let rank = self.order[procedure.0 as usize][location.0 as usize];
+        self.work.insert((rank, procedure.0, location.0));
+    }
+
+    /// Joins and widens until nothing grows.
+    fn ascend(&mut self) -> Option<()> {
+        let (entry, first) = self.start();
+        self.enter(entry, first);
+        let nodes: usize = self.order.iter().map(Vec::len).sum();
+        while let Some((_, procedure, location)) = self.work.pop_first() {
+            self.steps += 1;
+            if self.steps > MOST_STEPS * nodes.max(16) {
+                return None;
+            }
+            let node = Node { procedure: ProcedureId(procedure), location: LocationId(location) };
+            for flow in self.flows(node) {
+                match flow {
+                    Flow::To(to, values) => self.arrive(node.procedure, to, values),
+                    Flow::Enter(callee, values) => self.enter(callee, values),
+                    Flow::Exit(exit) => self.leave(node.procedure, exit),
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn enter(&mut self, procedure: ProcedureId, values: Values) {
+        self.heads[procedure.0 as usize][self.program.procedure(procedure).entry.0 as usize] = true;
+        self.arrive(procedure, self.program.procedure(procedure).entry, values);
+    }
+
+    fn arrive(&mut self, procedure: ProcedureId, to: LocationId, values: Values) {
+        let (p, l) = (procedure.0 as usize, to.0 as usize);
+        match &mut self.solution.states[p][l] {
+            None => self.solution.states[p][l] = Some(values),
+            Some(known) if known.includes(&values) => return,
+            Some(known) => {
+                self.grown[p][l] += 1;
+                let patience = if self.heads[p][l] { PATIENCE } else { 16 * PATIENCE };
+                if self.grown[p][l] > patience {
+                    for (range, next) in known.ranges.iter_mut().zip(values.ranges) {
+                        *range = range.widen(next, &self.thresholds);
+                    }
+                } else {
+                    known.join(&values);
+                }
+            }
+        }
+        self.push(procedure, to);
+    }
+
+    fn leave(&mut self, procedure: ProcedureId, exit: Exit) {
+        let p = procedure.0 as usize;
+        match &mut self.solution.exits[p] {
+            known @ None => *known = Some(exit),
+            Some(known) => {
+                let is_wide = self.exits_grown[p] > PATIENCE;
+                let mut changed = false;
+                let all = known.globals.iter_mut().chain(&mut known.results);
+                for (range, next) in all.zip(exit.globals.into_iter().chain(exit.results)) {
+                    let more = match is_wide {
+                        true => range.widen(next, &self.thresholds),
+                        false => range.join(next),
+                    };
+                    changed |= more != *range;
+                    *range = more;
+                }
+                if !changed {
+                    return;
+                }
+                self.exits_grown[p] += 1;
+            }
+        }
+        for edge in self.callers[p].clone() {
+            let from = self.program.edge(edge).from;
+            if self.solution.states[edge.procedure.0 as usize][from.0 as usize].is_some() {
+                self.push(edge.procedure, from);
+            }
+        }
+    }
+
+    /// Computes all states afresh from the present ones, which may be too wide.
+    fn descend(&mut self) {
+        let (entry, first) = self.start();
+        let empty = |states: &Vec<Option<Values>>| vec![None; states.len()];
+        let mut next = Solution {
+            states: self.solution.states.iter().map(empty).collect(),
+            exits: vec![None; self.solution.exits.len()],
+        };
+        let put = |states: &mut Vec<Vec<Option<Values>>>, p: ProcedureId, to: LocationId, values: Values| {
+            let slot = &mut states[p.0 as usize][to.0 as usize];
+            match slot {
+                Some(known) => known.join(&values),
+                None => *slot = Some(values),
+            }
+        };
+        put(&mut next.states, entry, self.program.procedure(entry).entry, first);
+        for node in self.program.nodes().collect::<Vec<_>>() {
+            for flow in self.flows(node) {
+                match flow {
+                    Flow::To(to, values) => put(&mut next.states, node.procedure, to, values),
+                    Flow::Enter(callee, values) => {
+                        put(&mut next.states, callee, self.program.procedure(callee).entry, values);
+                    }
+                    Flow::Exit(exit) => match &mut next.exits[node.procedure.0 as usize] {
+                        known @ None => *known = Some(exit),
+                        Some(known) => {
+                            let all = known.globals.iter_mut().chain(&mut known.results);
+                            for (range, more) in all.zip(exit.globals.into_iter().chain(exit.results)) {
+                                *range = range.join(more);
+                            }
+                        }
+                    },
+                }
+            }
+        }
+        self.solution = next;
+    }
+
+    /// Whether every edge leads into the state of its target.
+    fn is_closed(&self) -> bool {
+        let holds = |p: ProcedureId, to: LocationId, values: &Values| {
+            let state = &self.solution.states[p.0 as usize][to.0 as usize];
+            state.as_ref().is_some_and(|state| state.includes(values))
+        };
+        let (entry, first) = self.start();
+        holds(entry, self.program.procedure(entry).entry, &first)
+            && self.program.nodes().all(|node| {
+                self.flows(node).iter().all(|flow| match flow {
+                    Flow::To(to, values) => holds(node.procedure, *to, values),
+                    Flow::Enter(callee, values) => {
+                        holds(*callee, self.program.procedure(*callee).entry, values)
+                    }
+                    Flow::Exit(exit) => match &self.solution.exits[node.procedure.0 as usize] {
+                        None => false,
+                        Some(known) => {
+                            let all = known.globals.iter().chain(&known.results);
+                            all.zip(exit.globals.iter().chain(&exit.results))
+                                .all(|(wide, narrow)| wide.join(*narrow) == *wide)
+                        }
+                    },
+                })
+            })
+    }
+
+    /// Where the edges of a location lead, with the states there.
+    fn flows(&self, node: Node) -> Vec<Flow> {
+        let Some(before) = &self.solution.states[node.procedure.0 as usize][node.location.0 as usize] else {
+            return Vec::new();
+        };
+        let procedure = self.program.procedure(node.procedure);
+        let mut flows = Vec::new();
+        for (_, edge) in procedure.edges_from(node.location) {
+            let mut values = before.clone();
+            match &edge.operation {
+                Operation::Skip | Operation::AtomicBegin | Operation::AtomicEnd | Operation::Sync => {}
+                Operation::Assume(condition) => {
+                    if !assume(condition, true, &mut values) {
+                        continue;
+                    }
+                }
+                Operation::Assign(assignment) => self.assign(node.procedure, assignment, &mut values),
+                Operation::Havoc(targets) => {
+                    for target in targets {
+                        let range = any_value(self.program.variable(node.procedure, target.variable));
+                        put(self.program, node.procedure, target, range, &mut values);
+                    }
+                }
+                Operation::Return(results) => {
+                    let results = results.iter().map(|result| range_of(result, before)).collect();
+                    let globals = before.ranges[..before.globals].to_vec();
+                    flows.push(Flow::Exit(Exit { globals, results }));
+                    continue;
+                }
+                Operation::Call(call) => {
+                    self.assign(node.procedure, &call.assignment, &mut values);
+                    flows.push(Flow::Enter(call.callee, self.entered(call, before, &values)));
+                    let Some(exit) = &self.solution.exits[call.callee.0 as usize] else { continue };
+                    for written in &self.effects.effects(call.callee).writes {
+                        values.ranges[*written as usize] = exit.globals[*written as usize];
+                    }
+                    for (target, range) in call.results.iter().zip(&exit.results) {
+                        let Some(target) = target else { continue };
+                        let ty = self.program.variable(node.procedure, target.variable).ty.element();
+                        let range = range.fitted(ty);
+                        put(self.program, node.procedure, target, range, &mut values);
+                    }
+                }
+                // Programs with threads are not analysed.
+                Operation::StartThread(_) | Operation::EndThread => continue,
+            }
+            flows.push(Flow::To(edge.to, values));
+        }
+        flows
+    }
+
+    fn assign(&self, procedure: ProcedureId, assignment: &Assignment, values: &mut Values) {
+        let ranges: Vec<Range> = assignment.values.iter().map(|value| range_of(value, values)).collect();
+        for (target, range) in assignment.targets.iter().zip(ranges) {
+            put(self.program, procedure, target, range, values);
+        }
+    }
+
+    /// The state in which a callee starts. `before` is the state before the call, `after` that with
+    /// its assignment done.
+    fn entered(&self, call: &Call, before: &Values, after: &Values) -> Values {
+        let callee = self.program.procedure(call.callee);
+        let mut ranges = after.ranges[..after.globals].to_vec();
+        for (i, variable) in callee.variables.iter().enumerate() {
+            let range = match call.arguments.get(i).filter(|_| i < callee.parameters) {
+                None => first_value(variable),
+                Some(Argument::Value(value)) => range_of(value, before),
+                Some(Argument::Copy(from, when)) => {
+                    let of = match when {
+                        wherefore_program::When::Now => before.of(*from),
+                        wherefore_program::When::Next => after.of(*from),
+                    };
+                    of.unwrap_or_else(|| any_value(variable))
+                }
+                Some(Argument::Arbitrary) => any_value(variable),
+            };
+            ranges.push(range);
+        }
+        Values { globals: after.globals, ranges }
+    }
+}
+
+/// A target gets a value in a range: a variable has it then, a cell may.
+fn put(program: &Program, procedure: ProcedureId, target: &Target, range: Range, values: &mut Values) {
+    let at = values.index(target.variable);
+    let is_cell = !matches!(program.variable(procedure, target.variable).ty, Type::Scalar(_));
+    values.ranges[at] = if is_cell { values.ranges[at].join(range) } else { range };
+}

@@ -1,0 +1,156 @@
+//! The rules of C that a step can break, so that its behaviour is undefined.
+//!
+//! A front end puts a check in front of a step that can break a rule: a location of kind
+//! [`Assert`](crate::LocationKind::Assert), whose edge to an error carries the [`Violation`].
+
+use std::fmt;
+
+use crate::expression::Expr;
+use crate::interpret::{Interpreter, State};
+use crate::program::{EdgeRef, LocationKind, Node, Operation, Program};
+use crate::source::Span;
+
+/// The kinds of violations. Options, JSON and SARIF know them by [`ViolationKind::name`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ViolationKind {
+    /// A null pointer is followed.
+    Null,
+    /// An access is outside of its array or object, or at an address where there is none.
+    Bounds,
+    /// Memory is used that was freed.
+    UseAfterFree,
+    /// A local object is used after its scope has ended.
+    UseAfterScope,
+    /// Memory is freed a second time.
+    DoubleFree,
+    /// Something is freed that is not the start of memory from `malloc` and the like.
+    InvalidFree,
+    /// Memory is not freed at the end.
+    Leak,
+    /// A division by zero, or of the least number by -1.
+    Division,
+    /// The result of signed arithmetic does not fit into its type.
+    Overflow,
+    /// A shift by the width or more, or by a negative number.
+    Shift,
+    /// A function of the library is called against its rules.
+    Library,
+}
+
+impl ViolationKind {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Null,
+        Self::Bounds,
+        Self::UseAfterFree,
+        Self::UseAfterScope,
+        Self::DoubleFree,
+        Self::InvalidFree,
+        Self::Leak,
+        Self::Division,
+        Self::Overflow,
+        Self::Shift,
+        Self::Library,
+    ];
+
+    /// The name as options and JSON have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bounds => "bounds",
+            Self::UseAfterFree => "use-after-free",
+            Self::UseAfterScope => "use-after-scope",
+            Self::DoubleFree => "double-free",
+            Self::InvalidFree => "invalid-free",
+            Self::Leak => "leak",
+            Self::Division => "division",
+            Self::Overflow => "overflow",
+            Self::Shift => "shift",
+            Self::Library => "library",
+        }
+    }
+}
+
+impl fmt::Display for ViolationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How a step can break a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The rule.
+    pub kind: ViolationKind,
+    /// The expression that breaks it.
+    pub subject: Span,
+    /// What happens, in words that follow the expression: "is outside of its array of 8 elements".
+    pub text: String,
+    /// Numbers that show it, in the state in front of the error: a name, the value, and whether it
+    /// is signed.
+    pub shown: Vec<(String, Expr, bool)>,
+}
+
+impl Program {
+    /// The violation that a location stands for.
+    pub fn violation(&self, node: Node) -> Option<&Violation> {
+        self.location(node).violation.as_deref()
+    }
+
+    /// Whether a step is that a rule is kept: it leads from a check of a rule, but not to its error.
+    pub fn keeps_rule(&self, edge: EdgeRef) -> bool {
+        let body = self.procedure(edge.procedure);
+        let step = body.edge(edge.edge);
+        if body.location(step.from).kind != LocationKind::Assert {
+            return false;
+        }
+        let breaks = |to| body.location(to).violation.is_some();
+        !breaks(step.to) && body.edges_from(step.from).any(|(_, other)| breaks(other.to))
+    }
+
+    /// The same program, in which checks of rules do not stop runs: the steps that rules are kept
+    /// have no condition. This is how a failing run is looked at: that it broke no rule before is
+    /// not what its failure depends on.
+    pub fn with_rules_ignored(&self) -> Program {
+        let mut program = self.clone();
+        for (procedure, body) in self.procedures() {
+            for (i, _) in body.edges.iter().enumerate() {
+                let edge = crate::program::EdgeId(i as u32);
+                if self.keeps_rule(EdgeRef { procedure, edge }) {
+                    let body = &mut program.procedures[procedure.0 as usize];
+                    body.edges[i].operation = Operation::Skip;
+                }
+            }
+        }
+        program
+    }
+
+    /// What a run does that ends at an error, in one sentence without a full stop: "`a[i]` is
+    /// outside of its array of 8 elements (index = 8)". `last` is the state at the error.
+    pub fn violation_in_words(&self, node: Node, last: Option<&State>) -> Option<String> {
+        let violation = self.violation(node)?;
+        let text = self.source(violation.subject).text();
+        let subject = text.get(violation.subject.start as usize..violation.subject.end as usize)?;
+        let subject: Vec<&str> = subject.split_whitespace().collect();
+        let mut words = format!("`{}` {}", subject.join(" "), violation.text);
+        let shown: Vec<String> = last
+            .into_iter()
+            .flat_map(|state| {
+                violation.shown.iter().filter_map(move |(name, value, signed)| {
+                    let bits = Interpreter::new(self).evaluate(state, value)?;
+                    let shift = 64 - value.ty.width();
+                    let number = match signed {
+                        true => (((bits << shift) as i64) >> shift).to_string(),
+                        false => bits.to_string(),
+                    };
+                    Some(format!("{name} = {number}"))
+                })
+            })
+            .collect();
+        if !shown.is_empty() {
+            words.push_str(&format!(" ({})", shown.join(", ")));
+        }
+        Some(words)
+    }
+}
