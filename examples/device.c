@@ -20,7 +20,7 @@ static void unlock(void)
 
 static int checksum(int rounds)
 {
-    int sum = 0;
+    unsigned sum = 0;
     for (int i = 0; i < rounds; i++)
         sum = sum * 31 + i;
     return sum;

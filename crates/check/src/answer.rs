@@ -7,8 +7,8 @@ use wherefore_program::Task;
 
 use crate::bounded::BoundedChecking;
 use crate::budget::Budget;
-use crate::data_flow::Discharged;
 use crate::confirm::{Replaying, confirm};
+use crate::data_flow::Discharged;
 use crate::engine::{Engine, Session};
 use crate::exact::{Exact, Search};
 use crate::portfolio::{Extent, portfolio};
@@ -51,6 +51,9 @@ pub enum EngineChoice {
 /// The question whether runs come to a check may take this much longer than the verdict did.
 const REACHED_TIME: Duration = Duration::from_millis(500);
 
+/// With a time limit, so much of it is kept for replays and second looks, or an eighth.
+const MOST_CONFIRMING: Duration = Duration::from_secs(4);
+
 impl Question {
     /// The engines that are asked about a task: this follows from the program, not from its
     /// language.
@@ -88,8 +91,12 @@ impl Question {
 pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budget) -> Answer {
     let begin = Instant::now();
     let engines = question.engines(task);
-    let easy = Discharged::new(task);
-    let mut found = portfolio(&easy.task, &engines, question.extent, session, budget);
+    let easy = Discharged::new(task, &session.prover);
+    // What is found must still be confirmed.
+    let search = budget.left().map_or_else(|| budget.clone(), |left| {
+        budget.within(left.saturating_sub(MOST_CONFIRMING.min(left / 8)))
+    });
+    let mut found = portfolio(&easy.task, &engines, question.extent, session, &search);
     found.verdicts = easy.complete(found.verdicts);
     if easy.open.is_empty() && !easy.holds.is_empty() {
         found.facts.by = Some(EngineName::DataFlow);

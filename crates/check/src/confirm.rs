@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wherefore_program::{Compilation, ErrorKind, ErrorSite, TargetChoice, Task, Unsupported};
+use wherefore_program::{Compilation, ErrorKind, ErrorSite, TargetChoice, Task, Unsupported, ViolationKind};
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
@@ -100,6 +100,10 @@ pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Bud
         Compilation::Pointless(why) => return Some(Replay::NotReplayed { why: why.clone() }),
         Compilation::Compiled(recipe) => recipe,
     };
+    if site.kind == ErrorKind::Violation(ViolationKind::Leak) {
+        let why = "that memory is not freed does not show in a run";
+        return Some(Replay::NotReplayed { why: why.to_owned() });
+    }
     let left = budget.left();
     if left.is_some_and(|left| left < LEAST_TIME) {
         return Some(Replay::NotReplayed { why: "no time is left".to_owned() });

@@ -1,16 +1,18 @@
 //! Checks that hold by data flow, before an engine is asked.
 //!
-//! Most checks that are built in (indices, arithmetic) hold because of the ranges of variables,
-//! which [`Ranges`] finds in one pass over the program. Such a check is decided, and it is taken out
-//! of the program that engines see: the way to its error is closed, and the condition on the other
+//! Most rules of C (indices, arithmetic) are kept because of the ranges of variables, which
+//! [`Ranges`] finds in one pass over the program. Such a check is decided, and it is taken out of
+//! the program that engines see: the way to its error is closed, and the condition on the other
 //! way, which always holds, is left out. Locations and edges keep their numbers, so that a run of
-//! that program is one of the original.
+//! that program is one of the original. What the program itself asserts is left to engines, whose
+//! proofs are checked. With a solver that must accept every proof, nothing is decided here.
 
 use std::sync::Arc;
 
 use wherefore_flow::Ranges;
-use wherefore_program::{Expr, LocationKind, Node, Operation, Program, Task};
+use wherefore_program::{ErrorKind, ErrorSite, Expr, LocationKind, Node, Operation, Program, Task};
 
+use crate::prover::Prover;
 use crate::verdict::{EngineName, Evidence, Proof, ProofCheck, ProofKind, Reached, Verdict};
 
 /// A task whose easy checks are decided.
@@ -25,19 +27,22 @@ pub(crate) struct Discharged {
 
 impl Discharged {
     /// Decides what data flow can of a task.
-    pub fn new(task: &Task) -> Self {
+    pub fn new(task: &Task, prover: &Prover) -> Self {
         let whole = |task: &Task| Self {
             task: task.clone(),
             open: (0..task.checks.len()).collect(),
             holds: vec![false; task.checks.len()],
         };
-        // Other programs are small, and exact checking decides all of their checks at once.
-        if !task.is_c() || task.checks.is_empty() {
+        let is_rule = |check: &ErrorSite| matches!(check.kind, ErrorKind::Violation(_));
+        if !task.checks.iter().any(is_rule) || *prover != Prover::Embedded {
             return whole(task);
         }
         let Some(ranges) = Ranges::new(&task.program) else { return whole(task) };
-        let holds: Vec<bool> =
-            task.checks.iter().map(|check| is_closed(&task.program, check.node, &ranges)).collect();
+        let holds: Vec<bool> = task
+            .checks
+            .iter()
+            .map(|check| is_rule(check) && is_closed(&task.program, check.node, &ranges))
+            .collect();
         if !holds.contains(&true) {
             return whole(task);
         }
@@ -53,8 +58,11 @@ impl Discharged {
 
     /// The verdicts on all checks of the original, from those on what was left.
     pub fn complete(&self, left: Vec<Verdict>) -> Vec<Verdict> {
-        let evidence =
-            Evidence { by: EngineName::DataFlow, kind: ProofKind::Ranges, checked: ProofCheck::NotApplicable };
+        let evidence = Evidence {
+            by: EngineName::DataFlow,
+            kind: ProofKind::Ranges,
+            checked: ProofCheck::NotApplicable,
+        };
         let proof = Proof { evidence: Arc::new(evidence), reached: Reached::Unknown };
         let mut verdicts = vec![Verdict::Safe(proof); self.holds.len()];
         for (at, verdict) in self.open.iter().zip(left) {

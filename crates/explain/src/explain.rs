@@ -474,7 +474,7 @@ pub fn place_of(program: &Program, site: &ErrorSite) -> Place {
         ErrorKind::Call(name) => ("error-call", Some(name.clone())),
         ErrorKind::Label(name) => ("label", Some(name.clone())),
         ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
-            ErrorKind::Violation(kind) => (kind.name(), None),
+        ErrorKind::Violation(kind) => (kind.name(), None),
     };
     Place {
         extent: extent(program, program.location(site.node).span),

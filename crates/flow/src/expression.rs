@@ -51,13 +51,11 @@ pub fn range_of(expr: &Expr, known: &impl Known) -> Range {
             let wide = (shifted(least), shifted(most));
             Range::of_wide(wide, wide, expr.ty)
         }
-        ExprKind::IfThenElse(condition, then, otherwise) => {
-            match range_of(condition, known).as_constant() {
-                Some(0) => range_of(otherwise, known),
-                Some(_) => range_of(then, known),
-                None => range_of(then, known).join(range_of(otherwise, known)),
-            }
-        }
+        ExprKind::IfThenElse(condition, then, otherwise) => match range_of(condition, known).as_constant() {
+            Some(0) => range_of(otherwise, known),
+            Some(_) => range_of(then, known),
+            None => range_of(then, known).join(range_of(otherwise, known)),
+        },
     }
 }
 
@@ -234,14 +232,16 @@ fn compare(op: BinaryOp, left: &Expr, right: &Expr, holds: bool, known: &mut imp
     let parts = match (op, holds) {
         (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => (a.meet(b), a.meet(b)),
         (BinaryOp::Eq, false) | (BinaryOp::Ne, true) => (without(a, b), without(b, a)),
-        (BinaryOp::ULt, true) => {
-            (ub1.checked_sub(1).and_then(|high| a.with_unsigned(0, high)), b.with_unsigned(ua0.saturating_add(1), max))
-        }
+        (BinaryOp::ULt, true) => (
+            ub1.checked_sub(1).and_then(|high| a.with_unsigned(0, high)),
+            b.with_unsigned(ua0.saturating_add(1), max),
+        ),
         (BinaryOp::ULt, false) => (a.with_unsigned(ub0, max), b.with_unsigned(0, ua1)),
         (BinaryOp::ULe, true) => (a.with_unsigned(0, ub1), b.with_unsigned(ua0, max)),
-        (BinaryOp::ULe, false) => {
-            (a.with_unsigned(ub0.saturating_add(1), max), ua1.checked_sub(1).and_then(|high| b.with_unsigned(0, high)))
-        }
+        (BinaryOp::ULe, false) => (
+            a.with_unsigned(ub0.saturating_add(1), max),
+            ua1.checked_sub(1).and_then(|high| b.with_unsigned(0, high)),
+        ),
         (BinaryOp::SLt, true) => (
             sb1.checked_sub(1).and_then(|high| a.with_signed(least, high)),
             sa0.checked_add(1).and_then(|low| b.with_signed(low, most)),

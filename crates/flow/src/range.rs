@@ -82,8 +82,7 @@ impl Range {
 
     /// The numbers in both.
     pub fn meet(self, other: Self) -> Option<Self> {
-        self.with_unsigned(other.unsigned.0, other.unsigned.1)?
-            .with_signed(other.signed.0, other.signed.1)
+        self.with_unsigned(other.unsigned.0, other.unsigned.1)?.with_signed(other.signed.0, other.signed.1)
     }
 
     /// A range with the numbers of both.
@@ -149,7 +148,11 @@ impl Range {
         Self {
             width: self.width,
             unsigned: (
-                if all.unsigned.0 < self.unsigned.0 { thresholds.unsigned_below(all.unsigned.0) } else { self.unsigned.0 },
+                if all.unsigned.0 < self.unsigned.0 {
+                    thresholds.unsigned_below(all.unsigned.0)
+                } else {
+                    self.unsigned.0
+                },
                 if all.unsigned.1 > self.unsigned.1 {
                     thresholds.unsigned_above(all.unsigned.1).min(full.unsigned.1)
                 } else {

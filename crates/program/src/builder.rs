@@ -33,7 +33,8 @@ pub struct ProcedureBuilder {
 impl ProcedureBuilder {
     /// A procedure without variables and statements.
     pub fn new(name: impl Into<String>, span: Span) -> Self {
-        let exit = Location { span, labels: Vec::new(), kind: LocationKind::Exit, called: None, violation: None };
+        let exit =
+            Location { span, labels: Vec::new(), kind: LocationKind::Exit, called: None, violation: None };
         let procedure = Procedure {
             name: name.into(),
             span,
@@ -77,7 +78,13 @@ impl ProcedureBuilder {
 
     /// Adds a location.
     pub fn location(&mut self, span: Span, kind: LocationKind) -> LocationId {
-        self.procedure.locations.push(Location { span, labels: Vec::new(), kind, called: None, violation: None });
+        self.procedure.locations.push(Location {
+            span,
+            labels: Vec::new(),
+            kind,
+            called: None,
+            violation: None,
+        });
         LocationId(self.procedure.locations.len() as u32 - 1)
     }
 

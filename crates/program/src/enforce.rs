@@ -57,7 +57,13 @@ impl Procedure {
     /// A new location for the condition in front of another one.
     fn check_before(&mut self, location: LocationId) -> LocationId {
         let span = self.location(location).span;
-        self.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Enforce, called: None, violation: None });
+        self.locations.push(Location {
+            span,
+            labels: Vec::new(),
+            kind: LocationKind::Enforce,
+            called: None,
+            violation: None,
+        });
         LocationId(self.locations.len() as u32 - 1)
     }
 }

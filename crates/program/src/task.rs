@@ -125,6 +125,9 @@ pub struct Recipe {
     pub errors: Errors,
     /// Objects that are declared but not defined.
     pub undefined: Vec<String>,
+    /// Whether only accesses outside of a whole object are errors, and not those outside of an array
+    /// inside of it.
+    pub whole_objects: bool,
 }
 
 /// What counts as an error in a compiled program.

@@ -42,10 +42,12 @@ impl Engine for BoundedChecking {
                 let proof = Proof { evidence: Arc::new(evidence), reached: Reached::Unknown };
                 all(Verdict::Safe(proof), Some(bound))
             }
-            Bounded::Unsafe(run) => {
+            Bounded::Unsafe(runs) => {
                 let mut answer = all(Verdict::Unknown(Why::NotAsked), None);
-                let target = run.target;
-                answer.verdicts[target] = Verdict::Unsafe(run);
+                for run in runs {
+                    let target = run.target;
+                    answer.verdicts[target] = Verdict::Unsafe(Box::new(run));
+                }
                 answer
             }
             Bounded::Unknown { stop, bound } => {

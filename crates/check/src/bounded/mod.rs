@@ -7,6 +7,8 @@ mod engine;
 mod runs;
 mod unroll;
 
+use std::time::{Duration, Instant};
+
 use wherefore_program::{ErrorSite, Program};
 use wherefore_pushdown::StopReason;
 use wherefore_smt::{BitBlaster, Budget as SolverBudget, Model, Outcome, Reason, Solver, Term, Terms};
@@ -26,8 +28,8 @@ pub enum Bounded {
         /// The bound on the turns of loops.
         bound: usize,
     },
-    /// A run that fails.
-    Unsafe(Box<FailingRun>),
+    /// Runs that fail, each at another check.
+    Unsafe(Vec<FailingRun>),
     /// Neither, and how far the search went.
     Unknown {
         /// Why it stopped.
@@ -39,6 +41,10 @@ pub enum Bounded {
 
 /// Bounds on the turns of loops, one after the other.
 const BOUNDS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/// Further failures within a bound are searched for as long as the first one took, and at least this
+/// long.
+const LEAST_MORE: Duration = Duration::from_millis(300);
 
 /// Terms and the stack that their traversals need.
 const STACK_SIZE: usize = 1 << 30;
@@ -76,7 +82,7 @@ fn search(
     let allowed = |bound: &usize| budget.steps.is_none_or(|most| *bound as u64 <= most);
     for bound in BOUNDS.into_iter().filter(allowed) {
         match attempt(program, targets, bound, &solver) {
-            Ok(Attempt::Fails(run)) => return Bounded::Unsafe(Box::new(run)),
+            Ok(Attempt::Fails(runs)) => return Bounded::Unsafe(runs),
             Ok(Attempt::Complete) => return Bounded::Safe { bound },
             Ok(Attempt::Beyond) => {
                 known = Some(bound);
@@ -92,7 +98,7 @@ fn search(
 }
 
 enum Attempt {
-    Fails(FailingRun),
+    Fails(Vec<FailingRun>),
     /// No run fails, and none goes beyond the bound.
     Complete,
     /// No run fails within the bound.
@@ -120,15 +126,33 @@ fn attempt(
     })?;
     let Machine { flat, terms, .. } = &mut machine;
     let mut solver = BitBlaster::new();
-    let errors: Vec<_> = unrolled.errors.iter().map(|(_, guard)| *guard).collect();
-    let fails = terms.any(&errors);
-    match solver.check(terms, &[fails], budget) {
-        Outcome::Sat(model) => {
-            let (failure, _) = read_run(flat, terms, &unrolled, &model);
-            return Ok(Attempt::Fails(failure));
+    let begin = Instant::now();
+    let mut runs: Vec<FailingRun> = Vec::new();
+    let mut limit = budget.clone();
+    loop {
+        // The formula is there: other checks that fail within the bound are found with little more.
+        let is_open = |visit: usize| {
+            let target = flat.errors[&unrolled.visits[visit].place];
+            runs.iter().all(|run| run.target != target)
+        };
+        let open = unrolled.errors.iter().filter(|(visit, _)| is_open(*visit));
+        let open: Vec<Term> = open.map(|(_, guard)| *guard).collect();
+        let fails = terms.any(&open);
+        match solver.check(terms, &[fails], &limit) {
+            Outcome::Sat(model) => {
+                let (run, _) = read_run(flat, terms, &unrolled, &model, &is_open);
+                runs.push(run);
+                // Where work is counted, time must not decide what is found.
+                if budget.work.is_some() {
+                    return Ok(Attempt::Fails(runs));
+                }
+                let end = Instant::now().checked_add(begin.elapsed().max(LEAST_MORE));
+                limit.deadline = limit.deadline.into_iter().chain(end).min();
+            }
+            Outcome::Unsat(_) if runs.is_empty() => break,
+            Outcome::Unknown(why) if runs.is_empty() => return Err(reason(&why)),
+            Outcome::Unsat(_) | Outcome::Unknown(_) => return Ok(Attempt::Fails(runs)),
         }
-        Outcome::Unsat(_) => {}
-        Outcome::Unknown(why) => return Err(reason(&why)),
     }
     let beyond = terms.any(&unrolled.cuts);
     if beyond == Terms::FALSE {
@@ -142,8 +166,14 @@ fn attempt(
 
 /// The run that a model describes, backwards from a visit where it fails; and for each step the
 /// condition under which it is taken there.
-fn read_run(flat: &Flat<'_>, terms: &Terms, unrolled: &Unrolled, model: &Model) -> (FailingRun, Vec<Term>) {
-    let holds = |(_, guard): &&(usize, Term)| terms.holds(*guard, model);
+fn read_run(
+    flat: &Flat<'_>,
+    terms: &Terms,
+    unrolled: &Unrolled,
+    model: &Model,
+    is_open: &dyn Fn(usize) -> bool,
+) -> (FailingRun, Vec<Term>) {
+    let holds = |(visit, guard): &&(usize, Term)| is_open(*visit) && terms.holds(*guard, model);
     let (mut at, _) = *unrolled.errors.iter().find(holds).expect("the model makes some guard true");
     let target = flat.errors[&unrolled.visits[at].place];
     let guards: Vec<Term> =

@@ -118,7 +118,7 @@ impl<'p> Runs<'p> {
             Outcome::Unsat(_) => Ok(None),
             Outcome::Unknown(why) => Err(reason(&why)),
             Outcome::Sat(model) => {
-                let (failure, taken) = read_run(flat, terms, &self.unrolled, &model);
+                let (failure, taken) = read_run(flat, terms, &self.unrolled, &model, &|_| true);
                 Ok(Some(Found { failure, taken }))
             }
         }

@@ -185,7 +185,15 @@ fn build(
             if only_declared {
                 command.arg("-include").arg(&header);
             }
-            command.args(FLAGS).args(&sanitize).args(more).args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
+            command
+                .args(FLAGS)
+                .args(&sanitize)
+                .args(more)
+                .args(mode.compile())
+                .arg("-c")
+                .arg(&source)
+                .arg("-o")
+                .arg(&object);
             tool(&mut command)
         };
         compile(&[ZERO]).or_else(|_| compile(&[])).map_err(|complaint| gist(&complaint))?;
@@ -271,8 +279,7 @@ fn execute(
         Enclosure::None => {
             let seconds = time.as_secs() + 1;
             let memory = if addresses == Addresses::Limited { "ulimit -v 8000000; " } else { "" };
-            let limits =
-                format!("{memory}ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\"");
+            let limits = format!("{memory}ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\"");
             let mut command = Command::new("sh");
             command.arg("-c").arg(limits).arg(program).current_dir(folder).process_group(0);
             command

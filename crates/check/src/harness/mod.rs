@@ -162,7 +162,7 @@ pub fn replay(
         entry: &recipe.entry,
         errors: errors_at(&task.program, &recipe.errors, site),
         undefined: &recipe.undefined,
-        broken: Broken::at(&task.program, site),
+        broken: Broken::at(&task.program, site, recipe.whole_objects),
     };
     replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), (enclosure, time))
 }

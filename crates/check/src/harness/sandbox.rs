@@ -327,7 +327,12 @@ mod tests {
         assert!(compiled.unwrap().success());
         let mut command = Command::new(&program);
         command.arg(outside).stdin(Stdio::null()).stderr(Stdio::null()).stdout(Stdio::null());
-        enclose(&mut command, folder.path(), Resources { time: Duration::from_secs(2), addresses: Addresses::Limited }).unwrap();
+        enclose(
+            &mut command,
+            folder.path(),
+            Resources { time: Duration::from_secs(2), addresses: Addresses::Limited },
+        )
+        .unwrap();
         command.status().unwrap()
     }
 

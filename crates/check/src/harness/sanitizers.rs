@@ -14,6 +14,7 @@ use super::Replay;
 #[derive(Clone, Debug)]
 pub(crate) struct Broken {
     kind: ViolationKind,
+    whole_objects: bool,
     file: String,
     first_line: u32,
     last_line: u32,
@@ -21,14 +22,15 @@ pub(crate) struct Broken {
 
 impl Broken {
     /// The rule that a run to this check breaks, if it breaks one.
-    pub fn at(program: &Program, site: &ErrorSite) -> Option<Self> {
+    /// With `whole_objects`, an index that stays inside of the whole object breaks none.
+    pub fn at(program: &Program, site: &ErrorSite, whole_objects: bool) -> Option<Self> {
         let ErrorKind::Violation(kind) = site.kind else { return None };
         let span = program.location(site.node).span;
         let file = program.source(span).name().to_owned();
         let first_line = program.position(span).line;
         let last = wherefore_program::Span { start: span.end, ..span };
         let last_line = program.position(last).line.max(first_line);
-        Some(Self { kind, file, first_line, last_line })
+        Some(Self { kind, whole_objects, file, first_line, last_line })
     }
 
     fn uses_address_sanitizer(&self) -> bool {
@@ -42,7 +44,7 @@ impl Broken {
             ViolationKind::Shift => "shift-exponent",
             ViolationKind::Division => "integer-divide-by-zero",
             ViolationKind::Null => "null,address",
-            ViolationKind::Bounds => "bounds,address",
+            ViolationKind::Bounds if !self.whole_objects => "bounds,address",
             _ => "address",
         };
         let mut flags = vec![format!("-fsanitize={sanitizers}"), "-fno-sanitize-recover=all".to_owned()];
@@ -98,7 +100,8 @@ fn first_report(said: &str, file: &str) -> Option<Report> {
         let what = format!("AddressSanitizer: {}", words.join(" "));
         let name = Path::new(file).file_name()?;
         for frame in lines.by_ref() {
-            let Some(place) = frame.trim().starts_with('#').then(|| frame.split_whitespace().last()).flatten()
+            let Some(place) =
+                frame.trim().starts_with('#').then(|| frame.split_whitespace().last()).flatten()
             else {
                 continue;
             };

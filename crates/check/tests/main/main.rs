@@ -13,4 +13,5 @@ mod memory;
 mod random_programs;
 mod recursion;
 mod refinement;
+mod rules;
 mod unrolled_proofs;

@@ -48,9 +48,10 @@ int main(void) {
 ";
     let program = translate_text("t.c", text, &Options::default()).unwrap().program;
     let targets = program.targets(&TargetChoice::Default).unwrap();
-    let Bounded::Unsafe(run) = check(&program, &targets, &Budget::default(), &|_| {}) else {
+    let Bounded::Unsafe(runs) = check(&program, &targets, &Budget::default(), &|_| {}) else {
         panic!("it fails");
     };
+    let run = &runs[0];
     let slice = PathSlicer::new(&program).slice(&run.path).unwrap();
     let line = |position: &usize| program.position(program.edge(run.path[*position]).span).line;
     let main = program.procedures().find(|(_, body)| body.name == "main").unwrap().0;

@@ -191,12 +191,16 @@ proptest! {
                 let is_late = matches!(&opinion, Opinion::Undecided(why) if why.contains("time limit"));
                 prop_assert!(is_late || opinion == Opinion::Accepted, "bounded: {:?}: {}", opinion, text);
             }
-            Bounded::Unsafe(run) => {
+            Bounded::Unsafe(runs) => {
                 prop_assert_eq!(exact, Decision::Unsafe, "bounded: {}", text);
                 let opinion = unrolled_proof::check(&program, &targets, 64, &Prover::default(), &budget);
                 prop_assert!(opinion != Opinion::Accepted, "bounded: {}", text);
-                prop_assert_eq!(program.replay(&run.trace), Ok(()), "bounded: {}", text);
-                prop_assert_eq!(run.trace.last().node(), Some(targets[run.target].node));
+                for run in &runs {
+                    prop_assert_eq!(program.replay(&run.trace), Ok(()), "bounded: {}", text);
+                    prop_assert_eq!(run.trace.last().node(), Some(targets[run.target].node));
+                }
+                let failing: std::collections::BTreeSet<usize> = runs.iter().map(|run| run.target).collect();
+                prop_assert_eq!(failing.len(), runs.len(), "a check fails twice: {}", text);
             }
             Bounded::Unknown { .. } => {}
         }

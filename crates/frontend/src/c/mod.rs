@@ -12,13 +12,15 @@
 //!    property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //!    `floats.rs`: which floating-point types are followed.
-//!    `variadic.rs`: variable arguments as a structure in memory.
+//!    `variadic.rs`: variable arguments as a structure in memory; `bulk.rs`: `memset` and `memcpy`
+//!    of whole objects as assignments.
 //!    `provisional.rs`: definitions that are only for inlining.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
 
 mod attributes;
+mod bulk;
 mod cimple;
 mod ctype;
 mod doubts;
@@ -53,7 +55,8 @@ use std::sync::Arc;
 
 pub use wherefore_program::{Assumption, Input};
 use wherefore_program::{
-    Compilation, EdgeRef, Errors, FileId, Language, Program, Recipe, Span, TargetChoice, Unsupported, ViolationKind,
+    Compilation, EdgeRef, Errors, FileId, Language, Program, Recipe, Span, TargetChoice, Unsupported,
+    ViolationKind,
 };
 
 use crate::diagnostics::LoadError;
@@ -126,6 +129,20 @@ pub struct Options {
     pub error_labels: ErrorLabels,
     /// The rules of C whose violations are errors.
     pub checks: BTreeSet<ViolationKind>,
+    /// Which accesses are outside of what they are about.
+    pub standard: Standard,
+    /// What is asked for besides and not decided: nothing is safe then.
+    pub undecided: Option<String>,
+}
+
+/// Which accesses break the rule about bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Standard {
+    /// Those outside of the array that is indexed, as in C.
+    #[default]
+    Arrays,
+    /// Those outside of the whole object, as in properties of SV-COMP.
+    Objects,
 }
 
 impl Default for Options {
@@ -139,6 +156,8 @@ impl Default for Options {
             globals: Uninitialised::default(),
             error_labels: ErrorLabels::default(),
             checks: BTreeSet::new(),
+            standard: Standard::default(),
+            undecided: None,
         }
     }
 }
@@ -310,6 +329,7 @@ fn translate_texts(
         return Err(refuse(&sources, problems));
     }
     variadic::pass_in_memory(&mut tree);
+    bulk::as_assignments(&mut tree);
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
     let only_here = || {
         let named = |function: &tree::Function| function.name == options.entry && function.body.is_some();
@@ -383,6 +403,7 @@ impl Translation {
     /// The task that this translation of some files is: its default checks.
     pub fn into_task(self, files: &[PathBuf], options: &Options) -> wherefore_program::Task {
         let is_cimple = files.iter().any(|file| is_cimple(file));
+        let undecided = options.undecided.clone().map(|text| Assumption { text, span: None });
         let compilation = match is_cimple {
             true => Compilation::Pointless("Cimple is not compiled".to_owned()),
             false => Compilation::Compiled(Recipe {
@@ -392,6 +413,7 @@ impl Translation {
                 entry: options.entry.clone(),
                 errors: options.property.errors(),
                 undefined: self.undefined,
+                whole_objects: options.standard == Standard::Objects,
             }),
         };
         wherefore_program::Task {
@@ -402,7 +424,7 @@ impl Translation {
             inputs: self.inputs,
             approximations: self.approximations,
             assumptions: self.assumptions,
-            doubts: self.doubts,
+            doubts: self.doubts.into_iter().chain(undecided).collect(),
             unsupported: self.unsupported,
             compilation,
         }

@@ -10,8 +10,10 @@
 //!
 //! Blanks are free. A file with several lines asks for all of them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use wherefore_program::ViolationKind;
 use wherefore_pushdown::ParseError;
 
 use super::Property;
@@ -24,6 +26,10 @@ pub enum Asked {
     Reachability {
         /// What must not happen.
         property: Property,
+        /// The rules of C that must not be broken.
+        rules: BTreeSet<ViolationKind>,
+        /// What is asked for besides and not decided, in words.
+        undecided: Option<String>,
         /// The function where runs start.
         entry: String,
     },
@@ -33,15 +39,19 @@ pub enum Asked {
 
 /// Properties that are known by name and not decided: the formula without blanks, and its name in
 /// words.
-const NOT_DECIDED: [(&str, &str); 8] = [
+const NOT_DECIDED: [(&str, &str); 4] = [
     ("Fend", "termination"),
-    ("Gvalid-deref", "memory safety (valid-deref)"),
-    ("Gvalid-free", "memory safety (valid-free)"),
-    ("Gvalid-memtrack", "memory safety (valid-memtrack)"),
-    ("Gvalid-memcleanup", "that all memory is freed (valid-memcleanup)"),
-    ("G!overflow", "that no arithmetic overflows (no-overflow)"),
+    ("Gvalid-memtrack", "that no memory is lost (valid-memtrack)"),
     ("G!data-race", "that there is no data race (no-data-race)"),
     ("Gdef-behavior", "that all behaviour is defined (def-behavior)"),
+];
+
+/// Properties that are rules of C: the formula without blanks, and the rules.
+const RULES: [(&str, &[ViolationKind]); 4] = [
+    ("Gvalid-deref", &[ViolationKind::Null, ViolationKind::Bounds, ViolationKind::UseAfterFree]),
+    ("Gvalid-free", &[ViolationKind::DoubleFree, ViolationKind::InvalidFree]),
+    ("Gvalid-memcleanup", &[ViolationKind::Leak]),
+    ("G!overflow", &[ViolationKind::Overflow]),
 ];
 
 /// Reads a property file. `name` is for messages.
@@ -87,6 +97,7 @@ impl<'a> Parser<'a> {
     fn file(&mut self) -> Outcome<Asked> {
         let (mut functions, mut labels) = (Vec::new(), Vec::new());
         let mut others: Vec<String> = Vec::new();
+        let mut rules = BTreeSet::new();
         let mut entry: Option<String> = None;
         loop {
             let start = self.at;
@@ -98,14 +109,16 @@ impl<'a> Parser<'a> {
             match formula {
                 Formula::NoCall(name) => functions.push(name),
                 Formula::NoLabel(name) => labels.push(name),
+                Formula::Rules(kinds) => rules.extend(kinds.iter().copied()),
                 Formula::Other(words) => others.push(words),
             }
             if self.at == self.tokens.len() {
                 break;
             }
         }
-        if !others.is_empty() {
-            return Ok(Asked::Other(others.join(" and ")));
+        let undecided = (!others.is_empty()).then(|| others.join(" and "));
+        if let (Some(words), true) = (&undecided, rules.is_empty()) {
+            return Ok(Asked::Other(words.clone()));
         }
         let property = match (functions.is_empty(), labels.is_empty()) {
             (false, false) => {
@@ -114,7 +127,7 @@ impl<'a> Parser<'a> {
             (_, true) => Property::Calls(functions),
             (true, _) => Property::Labels(labels),
         };
-        Ok(Asked::Reachability { property, entry: entry.unwrap_or_default() })
+        Ok(Asked::Reachability { property, rules, undecided, entry: entry.unwrap_or_default() })
     }
 
     /// One line: where runs start, and what is asked of them.
@@ -169,6 +182,11 @@ impl<'a> Parser<'a> {
         while !matches!(self.peek(), ")" | "(" | "") {
             squeezed.push_str(self.peek());
             self.at += 1;
+        }
+        if let Some((_, kinds)) = RULES.iter().find(|(formula, _)| *formula == squeezed) {
+            if self.peek() == ")" {
+                return Ok(Formula::Rules(kinds));
+            }
         }
         match NOT_DECIDED.iter().find(|(formula, _)| *formula == squeezed) {
             Some((_, words)) if self.peek() == ")" => Ok(Formula::Other((*words).to_owned())),
@@ -239,6 +257,7 @@ impl<'a> Parser<'a> {
 enum Formula {
     NoCall(String),
     NoLabel(String),
+    Rules(&'static [ViolationKind]),
     Other(String),
 }
 
@@ -251,7 +270,7 @@ mod tests {
     }
 
     fn reachability(property: Property, entry: &str) -> Result<Asked, String> {
-        Ok(Asked::Reachability { property, entry: entry.to_owned() })
+        Ok(Asked::Reachability { property, rules: BTreeSet::new(), undecided: None, entry: entry.to_owned() })
     }
 
     #[test]
@@ -272,11 +291,7 @@ mod tests {
     fn properties_that_others_decide_are_known_by_name() {
         for (formula, words) in [
             ("LTL(F end)", "termination"),
-            ("LTL(G ! overflow)", "no-overflow"),
-            ("LTL(G valid-deref)", "valid-deref"),
-            ("LTL(G valid-free)", "valid-free"),
             ("LTL(G valid-memtrack)", "valid-memtrack"),
-            ("LTL(G valid-memcleanup)", "valid-memcleanup"),
             ("LTL(G ! data-race)", "no-data-race"),
             ("LTL(G def-behavior)", "def-behavior"),
         ] {
@@ -290,6 +305,22 @@ mod tests {
         assert!(matches!(read(covering), Ok(Asked::Other(found)) if found.contains("coverage")));
         let mixed = "CHECK( init(main()), LTL(G ! call(f())) )\nCHECK( init(main()), LTL(F end) )";
         assert_eq!(read(mixed), Ok(Asked::Other("termination".to_owned())));
+    }
+
+    #[test]
+    fn rules_of_c_are_decided_and_what_is_not_is_said() {
+        let text = "CHECK( init(main()), LTL(G valid-free) )\nCHECK( init(main()), LTL(G valid-deref) )\n\
+                    CHECK( init(main()), LTL(G valid-memtrack) )";
+        let Ok(Asked::Reachability { property, rules, undecided, .. }) = read(text) else { panic!() };
+        assert_eq!(property, Property::Calls(Vec::new()));
+        assert_eq!(rules.len(), 5);
+        assert!(undecided.is_some_and(|words| words.contains("valid-memtrack")));
+        let Ok(Asked::Reachability { rules, undecided, .. }) =
+            read("CHECK( init(main()), LTL(G ! overflow) )")
+        else {
+            panic!()
+        };
+        assert_eq!((rules, undecided), (BTreeSet::from([ViolationKind::Overflow]), None));
     }
 
     #[test]

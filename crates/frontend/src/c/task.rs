@@ -7,7 +7,7 @@ use saphyr::{LoadableYamlNode, Yaml};
 use wherefore_pushdown::ParseError;
 
 use super::prp::{Asked, parse_property};
-use super::{DataModel, Options};
+use super::{DataModel, Options, Standard};
 use crate::diagnostics::{Diagnostic, LoadError};
 
 /// A property of a task, with the verdict that is expected.
@@ -55,8 +55,18 @@ pub enum Question {
 /// ```
 pub fn read_property(name: &str, text: &str, options: &Options) -> Result<Question, LoadError> {
     Ok(match parse_property(name, text)? {
-        Asked::Reachability { property, entry } => {
-            Question::Decided(Options { property, entry, ..options.clone() })
+        Asked::Reachability { property, rules, undecided, entry } => {
+            let undecided = undecided
+                .map(|words| format!("what {name} also asks for holds: {words}, which is not decided here"));
+            let standard = Standard::Objects;
+            Question::Decided(Options {
+                property,
+                entry,
+                checks: rules,
+                undecided,
+                standard,
+                ..options.clone()
+            })
         }
         Asked::Other(words) => {
             Question::NotDecided(format!("{name} asks for {words}, which is not decided here"))

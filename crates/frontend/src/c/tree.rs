@@ -189,6 +189,8 @@ pub(crate) enum TermKind {
     /// The place gets the value, in which [`TermKind::Old`] is what it had before.
     Update(Box<Term>, Box<Term>, Yields),
     Old,
+    /// Every byte of the place gets this value.
+    Fill(Box<Term>, u64),
     Comma(Vec<Term>),
     Call(Box<Term>, Vec<Term>),
     /// A function on floating-point numbers that the compiler knows.
@@ -262,8 +264,8 @@ impl Term {
 
     /// Whether evaluating the term does anything but give a value.
     pub(crate) fn has_effects(&self) -> bool {
-        use TermKind::{Assign, Block, Call, Update};
-        matches!(self.kind, Assign(..) | Block(..) | Call(..) | Update(..))
+        use TermKind::{Assign, Block, Call, Fill, Update};
+        matches!(self.kind, Assign(..) | Block(..) | Call(..) | Fill(..) | Update(..))
             || self.any_child(&mut Term::has_effects)
     }
 
@@ -279,6 +281,7 @@ impl Term {
             | Address(a)
             | Convert(a)
             | Unary(_, a)
+            | Fill(a, _)
             | Not(a) => is_such(a),
             Literal(_, initial) => initial.items.iter().any(|item| is_such(&item.value)),
             Arithmetic(_, a, b)
@@ -307,4 +310,103 @@ impl Term {
         });
         found
     }
+}
+
+/// Calls `visit` on every expression of some statements, parts first.
+pub(crate) fn each_term(statements: &mut [Statement], visit: &mut dyn FnMut(&mut Term)) {
+    for statement in statements {
+        in_statement(statement, visit);
+    }
+}
+
+fn in_statement(statement: &mut Statement, visit: &mut dyn FnMut(&mut Term)) {
+    use StatementKind::*;
+    match &mut statement.kind {
+        Empty
+        | Case(..)
+        | Default
+        | Label(_)
+        | Goto(_)
+        | Break
+        | Continue
+        | Return(None)
+        | Unsupported(_)
+        | Declare(_, None) => {}
+        Expression(term) | Return(Some(term)) => in_term(term, visit),
+        Cleanup(_, term) | GotoAny(term) => in_term(term, visit),
+        Declare(_, Some(initial)) => in_initial(initial, visit),
+        Block(statements) => each_term(statements, visit),
+        If(condition, then, otherwise) => {
+            in_term(condition, visit);
+            in_statement(then, visit);
+            if let Some(otherwise) = otherwise {
+                in_statement(otherwise, visit);
+            }
+        }
+        While(term, body) | DoWhile(body, term) | Switch(term, body) => {
+            in_term(term, visit);
+            in_statement(body, visit);
+        }
+        For(first, condition, step, body) => {
+            each_term(first, visit);
+            for term in condition.iter_mut().chain(step) {
+                in_term(term, visit);
+            }
+            in_statement(body, visit);
+        }
+        Assembly(assembly) => {
+            for term in assembly.outputs.iter_mut().chain(&mut assembly.inputs) {
+                in_term(term, visit);
+            }
+        }
+    }
+}
+
+fn in_initial(initial: &mut Initial, visit: &mut dyn FnMut(&mut Term)) {
+    for item in &mut initial.items {
+        in_term(&mut item.value, visit);
+    }
+}
+
+fn in_term(term: &mut Term, visit: &mut dyn FnMut(&mut Term)) {
+    use TermKind::*;
+    match &mut term.kind {
+        Constant(_) | Real(_) | Object(_) | Function(_) | Old => {}
+        Deref(a)
+        | Field(a, _)
+        | Materialise(_, a)
+        | Load(a)
+        | Address(a)
+        | Convert(a)
+        | Unary(_, a)
+        | Fill(a, _)
+        | Not(a) => in_term(a, visit),
+        Literal(_, initial) => in_initial(initial, visit),
+        Arithmetic(_, a, b)
+        | Compare(_, a, b)
+        | Shift(_, a, b)
+        | Divide(_, a, b)
+        | Offset(_, a, b, _)
+        | Difference(a, b, _)
+        | And(a, b)
+        | Or(a, b)
+        | Assign(a, b)
+        | Update(a, b, _) => {
+            in_term(a, visit);
+            in_term(b, visit);
+        }
+        Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| in_term(part, visit)),
+        Comma(terms) | FloatCall(_, terms) => terms.iter_mut().for_each(|part| in_term(part, visit)),
+        Block(statements, value) => {
+            each_term(statements, visit);
+            if let Some(value) = value {
+                in_term(value, visit);
+            }
+        }
+        Call(callee, arguments) => {
+            in_term(callee, visit);
+            arguments.iter_mut().for_each(|argument| in_term(argument, visit));
+        }
+    }
+    visit(term);
 }

@@ -29,13 +29,15 @@ impl Bypass {
         let mut reaches = vec![false; graph.len()];
         graph.reversed().reverse_postorder(exit).iter().for_each(|at| reaches[*at as usize] = true);
         // A failed check is no way round what comes after it, if errors are not; the other side of
-        // a branch is one, whatever is there.
-        if stops == Stops::ErrorsLikeLoops {
-            let checks = |edge: &Edge| procedure.location(edge.from).kind == LocationKind::Assert;
-            let fails = |edge: &Edge| procedure.location(edge.to).kind == LocationKind::Error;
-            let failed = procedure.edges.iter().filter(|edge| checks(edge) && fails(edge));
-            failed.for_each(|edge| reaches[edge.to.0 as usize] = true);
-        }
+        // a branch is one, whatever is there. A broken rule of the language never is.
+        let checks = |edge: &Edge| procedure.location(edge.from).kind == LocationKind::Assert;
+        let fails = |edge: &Edge| {
+            let to = procedure.location(edge.to);
+            let is_error = to.kind == LocationKind::Error;
+            is_error && (stops == Stops::ErrorsLikeLoops || to.violation.is_some())
+        };
+        let failed = procedure.edges.iter().filter(|edge| checks(edge) && fails(edge));
+        failed.for_each(|edge| reaches[edge.to.0 as usize] = true);
         let lost = procedure.location_ids().filter(|at| !reaches[at.0 as usize]);
         let ends = lost.chain(stopping).filter(|at| at.0 != exit).map(|at| (at.0, exit));
         let real = procedure.edges.iter().map(|edge| (edge.from.0, edge.to.0));

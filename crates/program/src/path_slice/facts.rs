@@ -188,8 +188,9 @@ pub(super) fn ends_of(body: &Procedure, stops: Stops) -> impl Iterator<Item = Lo
 }
 
 fn is_end(body: &Procedure, stops: Stops, at: LocationId) -> bool {
-    let fails = body.location(at).kind == LocationKind::Error;
-    at == body.exit || (stops == Stops::ErrorsLikeLoops && fails)
+    let location = body.location(at);
+    let fails = location.kind == LocationKind::Error;
+    at == body.exit || (fails && (stops == Stops::ErrorsLikeLoops || location.violation.is_some()))
 }
 
 fn sorted(mut places: Vec<Place>) -> PlaceSet {

@@ -56,7 +56,8 @@ use places::Place;
 use walk::Walk;
 
 /// What a run counts as that is stuck: at a condition without an alternative, at another error, in
-/// a callee that ends the run.
+/// a callee that ends the run. One that breaks a rule of the language elsewhere always counts as
+/// one that runs for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stops {
     /// As one that runs for ever, as in the document: a slice says nothing about such runs. Slices

@@ -76,8 +76,8 @@ pub struct CArgs {
 #[derive(Clone, Copy)]
 struct Checks(&'static [ViolationKind]);
 
-/// The rules that are checked if nothing is named.
-const DEFAULT_CHECKS: [ViolationKind; 8] = [
+/// The rules that can be checked: those about memory, about arithmetic, and on request.
+static CHECKS: [ViolationKind; 9] = [
     ViolationKind::Null,
     ViolationKind::Bounds,
     ViolationKind::UseAfterFree,
@@ -86,7 +86,10 @@ const DEFAULT_CHECKS: [ViolationKind; 8] = [
     ViolationKind::Division,
     ViolationKind::Overflow,
     ViolationKind::Shift,
+    ViolationKind::Leak,
 ];
+const MEMORY: usize = 5;
+const ON_REQUEST: usize = 1;
 
 impl Checks {
     fn kinds(&self) -> &'static [ViolationKind] {
@@ -98,20 +101,24 @@ impl std::str::FromStr for Checks {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let (memory, arithmetic) = DEFAULT_CHECKS.split_at(5);
-        static DEFAULTS: [ViolationKind; 8] = DEFAULT_CHECKS;
-        match name {
-            "none" => return Ok(Self(&[])),
-            "default" | "all" => return Ok(Self(&DEFAULTS)),
-            "memory" => return Ok(Self(&DEFAULTS[..memory.len()])),
-            "arithmetic" => return Ok(Self(&DEFAULTS[DEFAULTS.len() - arithmetic.len()..])),
-            _ => {}
-        }
-        let known = DEFAULTS.iter().position(|kind| kind.name() == name);
-        known.map(|at| Self(&DEFAULTS[at..=at])).ok_or_else(|| {
-            let names: Vec<&str> = DEFAULTS.iter().map(|kind| kind.name()).collect();
-            format!("checks are `default`, `all`, `none`, `memory`, `arithmetic`, or of {}", names.join(", "))
-        })
+        let kinds: &'static [ViolationKind] = match name {
+            "none" => &[],
+            "default" => &CHECKS[..CHECKS.len() - ON_REQUEST],
+            "all" => &CHECKS,
+            "memory" => &CHECKS[..MEMORY],
+            "arithmetic" => &CHECKS[MEMORY..CHECKS.len() - ON_REQUEST],
+            _ => match CHECKS.iter().position(|kind| kind.name() == name) {
+                Some(at) => &CHECKS[at..=at],
+                None => {
+                    let names: Vec<&str> = CHECKS.iter().map(|kind| kind.name()).collect();
+                    let names = names.join(", ");
+                    return Err(format!(
+                        "expected `default`, `all`, `none`, `memory`, `arithmetic`, or some of {names}"
+                    ));
+                }
+            },
+        };
+        Ok(Self(kinds))
     }
 }
 
@@ -149,7 +156,9 @@ impl CSubject {
 
     /// Why no check was asked about.
     pub fn nothing_to_check(&self) -> String {
-        let why = if self.mentions.includes(&self.options.property) {
+        let why = if !self.options.checks.is_empty() && self.options.property == c::Property::All {
+            format!("{}, nothing that can break a rule of C", property::nothing(self))
+        } else if self.mentions.includes(&self.options.property) {
             "what would be an error is in no function that is used".to_owned()
         } else {
             property::nothing(self)
@@ -253,7 +262,7 @@ impl CArgs {
         if !self.checks.is_empty() {
             options.checks = self.checks.iter().flat_map(|list| list.kinds()).copied().collect();
         } else if is_open && !files.iter().any(|file| c::is_cimple(file)) {
-            options.checks = DEFAULT_CHECKS.into_iter().collect();
+            options.checks = CHECKS[..CHECKS.len() - ON_REQUEST].iter().copied().collect();
         }
         if label.is_some() {
             options.error_labels = ErrorLabels::Names;

@@ -237,7 +237,8 @@ fn settled(
     let check = std::slice::from_ref(&task.checks[run.target]);
     match bounded::check(&task.program, check, &seen.budget.spending(seen.effort), &|_| {}) {
         Bounded::Unsafe(found) => {
-            let mut found = FailingRun { target: run.target, ..*found };
+            let Some(found) = found.into_iter().next() else { return run.clone() };
+            let mut found = FailingRun { target: run.target, ..found };
             if run.replay.is_some() {
                 found.replay = wherefore_check::replay(task, &found, &args.c.replaying(), &seen.budget);
             }

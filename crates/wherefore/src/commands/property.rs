@@ -14,6 +14,8 @@ pub fn vacuity(property: &Property, mentions: &Mentions) -> Option<String> {
     }
     let asked = match property {
         Property::All => return None,
+        // Only rules of C are asked about.
+        Property::Calls(names) if names.is_empty() => return None,
         Property::Calls(names) => {
             format!("calls of {}, which the program neither declares nor calls", quoted(names))
         }
@@ -55,15 +57,20 @@ fn offer(mentions: &Mentions) -> String {
 
 /// What must not happen, in words.
 pub fn words(c: &CSubject) -> String {
-    match &c.options.property {
+    let own = match &c.options.property {
         Property::All => {
             let labels = if c.is_cimple() { ", no error label" } else { "" };
             format!("no failed assertion, no call of `reach_error` or `__VERIFIER_error`{labels}")
         }
+        Property::Calls(names) if names.is_empty() => String::new(),
         Property::Calls(names) => format!("no call of {}", quoted(names)),
         Property::Labels(names) => format!("no run comes to the label {}", quoted(names)),
         Property::Assertions => "no failed assertion".to_owned(),
-    }
+    };
+    let rules: Vec<&str> = c.options.checks.iter().map(|kind| kind.name()).collect();
+    let rules =
+        if rules.is_empty() { String::new() } else { format!("no broken rule of C ({})", rules.join(", ")) };
+    [own, rules].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 fn quoted(names: &[String]) -> String {

@@ -131,7 +131,9 @@ fn targets(out: &mut String, report: &CheckReport) {
         return;
     }
     // Rules of C that hold are many, and their number has been said.
-    for target in report.targets.iter().filter(|target| !(is_rule(target) && target.verdict == CheckWord::Safe)) {
+    for target in
+        report.targets.iter().filter(|target| !(is_rule(target) && target.verdict == CheckWord::Safe))
+    {
         let word = match target.verdict {
             CheckWord::Safe => "holds",
             CheckWord::Unsafe => "can fail",

@@ -48,11 +48,11 @@ fn a_property_that_others_decide_is_unknown_and_not_safe() {
     }
     let memory = "CHECK( init(main()), LTL(G valid-free) )\nCHECK( init(main()), LTL(G valid-deref) )\n";
     let (code, out, _) = ask("memory", &[("m.prp", memory)], &["check", "t.c", "--property", "m.prp"]);
-    assert_eq!(code, Some(5));
-    assert!(
-        out.contains("m.prp asks for memory safety (valid-free) and memory safety (valid-deref)"),
-        "{out}"
-    );
+    assert_eq!(code, Some(0), "{out}");
+    let lost = format!("{memory}CHECK( init(main()), LTL(G valid-memtrack) )\n");
+    let (code, out, _) = ask("lost", &[("m.prp", &lost)], &["check", "t.c", "--property", "m.prp"]);
+    assert_eq!(code, Some(5), "{out}");
+    assert!(out.contains("m.prp also asks for holds: that no memory is lost (valid-memtrack)"), "{out}");
 }
 
 #[test]

@@ -66,21 +66,21 @@ int main(void) {
 
 #[test]
 fn every_check_has_a_verdict_of_its_own() {
-    let (code, answer) = check("several.c", SEVERAL, &[]);
+    let (code, answer) = check("several.c", SEVERAL, &["--checks", "none"]);
     assert_eq!(code, Some(10));
     expect(&answer, &[(5, "unsafe"), (7, "safe"), (8, "unsafe"), (10, "unreachable")]);
     // The first failure is shown, the other one is with its check.
     assert_eq!(answer["error"]["line"], 5);
     assert!(answer["targets"][2]["run"]["trace"].as_array().is_some_and(|run| !run.is_empty()));
     assert_eq!(answer["targets"][2]["run"]["replay"]["outcome"], "confirmed");
-    let (code, answer) = check("several.c", SEVERAL, &["--first-failure"]);
+    let (code, answer) = check("several.c", SEVERAL, &["--checks", "none", "--first-failure"]);
     assert_eq!(code, Some(10));
     let words: BTreeSet<String> = verdicts(&answer).into_iter().map(|(_, word)| word).collect();
     assert_eq!(words, BTreeSet::from(["unsafe".to_owned(), "unknown".to_owned()]));
-    let (code, answer) = check("several.c", SEVERAL, &["--line", "7"]);
+    let (code, answer) = check("several.c", SEVERAL, &["--checks", "none", "--line", "7"]);
     assert_eq!(code, Some(0), "{answer}");
     expect(&answer, &[(7, "safe")]);
-    assert_eq!(check("several.c", SEVERAL, &["--line", "6"]).0, Some(2));
+    assert_eq!(check("several.c", SEVERAL, &["--checks", "none", "--line", "6"]).0, Some(2));
 }
 
 #[test]
@@ -116,7 +116,8 @@ int main(void) {
 /// Puts a test of each invariant in front of its line, compiles and runs the program: none may
 /// fail.
 fn invariants_hold(name: &str, text: &str) -> usize {
-    let (code, answer) = check(&format!("{name}.c"), text, &["--engine", "cegar", "--invariants"]);
+    let (code, answer) =
+        check(&format!("{name}.c"), text, &["--engine", "cegar", "--invariants", "--checks", "none"]);
     assert_eq!(code, Some(0), "{name}: {answer}");
     let invariants = answer["invariants"].as_array().cloned().unwrap_or_default();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -302,7 +303,7 @@ fn doubts_about_proofs_are_doubts_about_cleared_lines() {
     let reason = answer["reason"].as_str().expect("a reason");
     assert!(reason.contains("no line is cleared, because"), "{reason}");
     let outside = "extern void reach_error(void);\nextern int nd(void);\nint a[4];\nint main(void) {\n  int i = nd();\n  a[i] = 5;\n  if (i == 4)\n    i = 9;\n  reach_error();\n  return 0;\n}\n";
-    let (code, answer) = asked("outside.c", outside, &["project"]);
+    let (code, answer) = asked("outside.c", outside, &["project", "--checks", "none"]);
     assert_eq!(code, Some(10), "{answer}");
     assert!(!answer["projection"]["out"].as_array().expect("lines").contains(&json!(8)), "{answer}");
 }

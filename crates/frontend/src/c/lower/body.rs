@@ -42,7 +42,13 @@ impl Body {
             names: BTreeSet::new(),
             temporaries: Vec::new(),
         };
-        body.locations.push(Location { span, labels: Vec::new(), kind: LocationKind::Exit, called: None, violation: None });
+        body.locations.push(Location {
+            span,
+            labels: Vec::new(),
+            kind: LocationKind::Exit,
+            called: None,
+            violation: None,
+        });
         body.blank.push(false);
         body.joined.push(None);
         body.at = body.open(span);

@@ -56,7 +56,11 @@ impl Context<'_> {
         }
         self.assume("memory never runs out", Some(span));
         let ty = Type::Scalar(self.pointer());
-        let first = if self.checks_memory() { super::HEAP.next_multiple_of(1 << self.slot_bits()) } else { super::HEAP };
+        let first = if self.checks_memory() {
+            super::HEAP.next_multiple_of(1 << self.slot_bits())
+        } else {
+            super::HEAP
+        };
         let heap = self.global("heap", ty, Some(first), span);
         *self.heap.insert(heap)
     }

@@ -55,6 +55,7 @@ impl Lower<'_, '_> {
                     for id in self.cx.tree.destructors() {
                         self.run(id, span);
                     }
+                    self.check_leaks_here(span);
                 }
                 self.body.halt(span, LocationKind::Statement);
                 self.anything(term).map(Some)
@@ -89,12 +90,21 @@ impl Lower<'_, '_> {
                 self.body.step(span, LocationKind::Call, Operation::Skip);
                 self.anything(term).map(Some)
             }
-            Meaning::Size => match arguments {
-                [pointer, otherwise] => self.size_of_allocation(pointer, otherwise).map(|size| Some(vec![size])),
-                _ => Ok(None),
-            },
+            Meaning::Size => {
+                let [pointer, otherwise] = arguments else { return Ok(None) };
+                let size = self.size_of_allocation(pointer, otherwise)?;
+                if let Want::Into(target) = want {
+                    self.body.assign(span, vec![target.clone()], vec![size]);
+                    return Ok(Some(Vec::new()));
+                }
+                Ok(Some(vec![size]))
+            }
             Meaning::Allocate | Meaning::AllocateZero => {
-                self.allocation(meaning, arguments, term, want).map(Some)
+                let results = self.allocation(meaning, arguments, term, want)?;
+                if !name.ends_with("alloca") {
+                    self.keep_allocation(span);
+                }
+                Ok(Some(results))
             }
         }
     }

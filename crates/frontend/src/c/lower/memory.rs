@@ -11,7 +11,7 @@ use super::place::plus;
 use super::{Cells, Context, Lower};
 use crate::c::Region;
 use crate::c::ctype::{BitField, CType};
-use crate::c::points_to::Class;
+use crate::c::points_to::{self, Class};
 use crate::c::problem::{Checked, Problem};
 
 /// How the memory of a class is divided.
@@ -19,29 +19,40 @@ use crate::c::problem::{Checked, Problem};
 pub(crate) struct Division {
     /// The scalars repeat after so many bytes; 0 if they do not.
     period: u64,
-    /// Where each scalar starts, and its memory.
-    scalars: Vec<(u64, Cells)>,
+    /// The scalars with their memories.
+    scalars: Vec<(points_to::Scalar, Cells)>,
 }
 
 impl Division {
     /// The cells of an object of so many bytes: for each memory the first cell, their number, and
     /// the distance between them.
     pub(crate) fn of_object(&self, size: u64) -> Vec<(u64, u64, u64, Cells)> {
-        let cells = self.scalars.iter().filter(|(start, cells)| start + cells.size <= size);
-        let count = |start: u64, cells: Cells| match self.period {
-            0 => 1,
-            period => (size - start - cells.size) / period + 1,
-        };
-        cells.map(|(start, cells)| (*start, count(*start, *cells), self.period.max(1), *cells)).collect()
+        let mut found = Vec::new();
+        for (scalar, cells) in &self.scalars {
+            let fits = |start: u64| start + cells.size <= size;
+            let starts = (0..scalar.count).map(|i| scalar.start + i * scalar.distance);
+            if self.period == 0 {
+                let count = starts.take_while(|start| fits(*start)).count() as u64;
+                found.extend((count > 0).then_some((scalar.start, count, scalar.distance.max(1), *cells)));
+            } else {
+                found.extend(starts.filter(|start| fits(*start)).map(|start| {
+                    (start, (size - start - cells.size) / self.period + 1, self.period, *cells)
+                }));
+            }
+        }
+        found
     }
-}
 
-impl Division {
     /// Every memory: where its first cell is, and the distance between cells. Without a period
     /// there is one cell.
     pub(crate) fn everywhere(&self) -> Vec<(u64, u64, Cells)> {
         let distance = if self.period == 0 { 1 << 30 } else { self.period };
-        self.scalars.iter().map(|(start, cells)| (*start, distance, *cells)).collect()
+        let mut found = Vec::new();
+        for (scalar, cells) in &self.scalars {
+            let starts = (0..scalar.count).map(|i| scalar.start + i * scalar.distance);
+            found.extend(starts.map(|start| (start, distance, *cells)));
+        }
+        found
     }
 }
 
@@ -59,12 +70,13 @@ impl Context<'_> {
         let initial = if facts.heap || facts.foreign || !facts.owned { None } else { Some(0) };
         let address = self.tree.types.model.pointer_bits();
         let mut memories = Vec::new();
-        for (start, size) in scalars {
+        for scalar in scalars {
+            let size = scalar.size;
             self.memories += 1;
             let name = format!("memory.{}", self.memories);
             let ty = Type::Memory { address, element: Scalar::Bits(size as u32 * 8) };
             let variable = self.global(&name, ty, initial, span);
-            memories.push((start, Cells { variable, size }));
+            memories.push((scalar, Cells { variable, size }));
         }
         let division = Division { period, scalars: memories };
         self.regions.insert(class, division.clone());
@@ -76,7 +88,8 @@ impl Context<'_> {
     fn cells(&mut self, (class, offset): (Class, u64), size: u64, span: Span) -> Checked<Cells> {
         let division = self.division(class, span);
         let offset = if division.period > 0 { offset % division.period } else { offset };
-        let found = division.scalars.iter().find(|(start, _)| *start == offset).map(|(_, cells)| *cells);
+        let found =
+            division.scalars.iter().find(|(scalar, _)| scalar.start == offset).map(|(_, cells)| *cells);
         match found.filter(|cells| cells.size == size || (cells.size == 1 && division.period == 1)) {
             Some(cells) => Ok(cells),
             None => Err(Problem::unsupported(span, "this access to memory is")),

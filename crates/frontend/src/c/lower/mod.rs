@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use wherefore_program::{
     EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Operation, Procedure, ProcedureId, Scalar, Span,
-    Type, Unsupported, Var, Variable,
+    Type, Unsupported, Var, Variable, ViolationKind,
 };
 
 use super::ctype::CType;
@@ -77,6 +77,10 @@ pub(crate) struct Context<'t> {
     copies: Vec<(FunctionId, Span)>,
     /// The copy that is lowered.
     copy: Option<Span>,
+    /// Where memory is allocated, if it must be freed.
+    allocations: Vec<Span>,
+    /// The address of one allocation that is not freed, by choice, and the number of its place.
+    kept: Option<(Var, Var)>,
     /// Whether the program frees memory.
     frees: bool,
     /// The classes that the arguments of `main` lead to.
@@ -125,7 +129,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     let mut context = Context {
         tree,
         usage,
-        classes: Classes::new(tree, usage, entries),
+        classes: Classes::new(tree, usage, entries, options.checks.contains(&ViolationKind::Bounds)),
         options,
         globals: Vec::new(),
         names: BTreeSet::new(),
@@ -139,6 +143,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         layouts: BTreeMap::new(),
         copies: Vec::new(),
         copy: None,
+        allocations: Vec::new(),
+        kept: None,
         frees: usage.functions.iter().any(|id| RELEASE.contains(&tree.function(*id).name.as_str())),
         given: BTreeSet::new(),
         heap: None,

@@ -216,15 +216,17 @@ impl Lower<'_, '_> {
                 out.shared = true;
                 out.any = true;
             }
-            TermKind::Assign(place, _) | TermKind::Update(place, ..) => match root(place) {
-                Some(id) if self.cx.tree.object(id).lifetime != Lifetime::Static => {
-                    out.shared |= self.cx.usage.exposed.contains(&id);
-                    out.locals.insert(id);
-                    // A local object that lives in memory all the same.
-                    out.shared |= !matches!(self.cx.storages.get(&id), Some(Storage::Split(_)));
+            TermKind::Assign(place, _) | TermKind::Update(place, ..) | TermKind::Fill(place, _) => {
+                match root(place) {
+                    Some(id) if self.cx.tree.object(id).lifetime != Lifetime::Static => {
+                        out.shared |= self.cx.usage.exposed.contains(&id);
+                        out.locals.insert(id);
+                        // A local object that lives in memory all the same.
+                        out.shared |= !matches!(self.cx.storages.get(&id), Some(Storage::Split(_)));
+                    }
+                    _ => out.shared = true,
                 }
-                _ => out.shared = true,
-            },
+            }
             _ => {}
         }
         term.children().into_iter().for_each(|child| self.disturbs(child, out));

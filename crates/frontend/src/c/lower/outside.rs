@@ -134,7 +134,15 @@ impl Lower<'_, '_> {
                     let address = self.value(argument)?;
                     let ty = argument.ty.pointee().cloned().unwrap_or(CType::INT);
                     let reach = Reach { pointer: Some(address.clone()), ..Reach::default() };
-                    let place = Place::Memory { class: first, offset: 0, address, ty, bits: None, reach, at: argument.span };
+                    let place = Place::Memory {
+                        class: first,
+                        offset: 0,
+                        address,
+                        ty,
+                        bits: None,
+                        reach,
+                        at: argument.span,
+                    };
                     self.havoc(&place, span)?;
                     true
                 }

@@ -18,7 +18,15 @@ pub(crate) enum Place {
     Split { object: ObjectId, start: usize, indices: Vec<Expr>, ty: CType, at: Span },
     /// An address in the memory of a class, so many bytes from where a pointer points.
     /// What must hold when it is used follows from how it was come to.
-    Memory { class: Class, offset: u64, address: Expr, ty: CType, bits: Option<BitField>, reach: Reach, at: Span },
+    Memory {
+        class: Class,
+        offset: u64,
+        address: Expr,
+        ty: CType,
+        bits: Option<BitField>,
+        reach: Reach,
+        at: Span,
+    },
 }
 
 /// Structures with more scalars than this are not copied.
@@ -297,7 +305,8 @@ impl Lower<'_, '_> {
         // A place that is never read: only its type matters.
         let address = Expr::constant(0, self.cx.pointer());
         let reach = Reach::default();
-        let place = Place::Memory { class: 0, offset: 0, address, ty: ty.clone(), bits: None, reach, at: span };
+        let place =
+            Place::Memory { class: 0, offset: 0, address, ty: ty.clone(), bits: None, reach, at: span };
         Ok(self.pieces(&place, span)?.into_iter().map(|piece| piece.ty().clone()).collect())
     }
 
@@ -364,6 +373,24 @@ impl Lower<'_, '_> {
                 self.store((*class, *offset), address, ty, *bits, value, targets, values, span)
             }
         }
+    }
+
+    /// Every byte of a place gets a value.
+    pub(crate) fn fill(&mut self, place: &Place, byte: u64, span: Span) -> Checked<()> {
+        // Cells are counted from where pointers point.
+        let is_whole = matches!(place, Place::Split { .. } | Place::Memory { offset: 0, bits: None, .. });
+        if byte == 0 && is_whole {
+            self.check_access(place, span);
+            return self.zero(place, span);
+        }
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        for piece in self.pieces(place, span)? {
+            let scalar = self.cx.tree.types.scalar(piece.ty());
+            let value = Expr::constant(byte * 0x0101_0101_0101_0101, scalar);
+            self.write(&piece, value, &mut targets, &mut values, span)?;
+        }
+        self.body.assign(span, targets, values);
+        Ok(())
     }
 
     /// The place gets any value.

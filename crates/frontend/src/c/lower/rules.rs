@@ -34,6 +34,9 @@ const MOST_BYTES: u64 = 0xffff_fff0;
 /// A class with more objects than this is not listed.
 const MOST_OBJECTS: usize = 256;
 
+/// The type of the numbers of allocations.
+const NUMBER: Scalar = Scalar::Bits(32);
+
 /// How a place in memory was come to, and so what must hold when it is used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
@@ -70,12 +73,24 @@ impl Context<'_> {
     /// Whether accesses to memory are checked.
     pub(crate) fn checks_memory(&self) -> bool {
         use ViolationKind::{Bounds, DoubleFree, InvalidFree, UseAfterFree};
-        [Bounds, DoubleFree, InvalidFree, UseAfterFree].into_iter().any(|kind| self.asks(kind))
+        [Bounds, DoubleFree, InvalidFree, UseAfterFree, ViolationKind::Leak]
+            .into_iter()
+            .any(|kind| self.asks(kind))
     }
 
     /// How many bits of an address are the position in a slot.
     pub(crate) fn slot_bits(&self) -> u32 {
         if self.tree.types.model.pointer_bits() == 64 { 32 } else { 20 }
+    }
+
+    /// The variables that say which allocation is not freed.
+    fn kept(&mut self, span: Span) -> (Var, Var) {
+        if let Some(kept) = self.kept {
+            return kept;
+        }
+        let address = self.global("kept", Type::Scalar(self.pointer()), Some(0), span);
+        let number = self.global("kept.at", Type::Scalar(NUMBER), Some(0), span);
+        *self.kept.insert((address, number))
     }
 
     /// The table of the extents of a class.
@@ -103,7 +118,10 @@ impl Context<'_> {
     /// Where in its slot an address is.
     fn position(&self, address: &Expr) -> Expr {
         let bits = self.slot_bits();
-        let low = Expr { kind: ExprKind::Extract { value: Box::new(address.clone()), low: 0 }, ty: Scalar::Bits(bits) };
+        let low = Expr {
+            kind: ExprKind::Extract { value: Box::new(address.clone()), low: 0 },
+            ty: Scalar::Bits(bits),
+        };
         match address.as_constant() {
             Some(address) => Expr::constant(address & ((1 << bits) - 1), EXTENT),
             None => low.zero_extend(32),
@@ -123,11 +141,8 @@ impl Context<'_> {
             return layout.clone();
         }
         let facts = self.classes.facts(class);
-        let mut layout = Layout {
-            slots: facts.heap,
-            open: facts.foreign || facts.outside.is_some(),
-            ..Layout::default()
-        };
+        let mut layout =
+            Layout { slots: facts.heap, open: facts.foreign || facts.outside.is_some(), ..Layout::default() };
         for id in self.classes.all_objects_in(class) {
             let object = self.tree.object(id);
             let fixed = object.lifetime == Lifetime::Static;
@@ -227,8 +242,15 @@ impl Lower<'_, '_> {
 
     /// Signed arithmetic must not leave its type. Returns operands that are the same wherever they
     /// are used.
-    pub(crate) fn check_arithmetic(&mut self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> (Expr, Expr) {
-        if !self.asks(ViolationKind::Overflow) || !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul) {
+    pub(crate) fn check_arithmetic(
+        &mut self,
+        op: BinaryOp,
+        left: Expr,
+        right: Expr,
+        span: Span,
+    ) -> (Expr, Expr) {
+        if !self.asks(ViolationKind::Overflow) || !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul)
+        {
             return (left, right);
         }
         let (left, right) = (self.stable(left, span), self.stable(right, span));
@@ -250,7 +272,13 @@ impl Lower<'_, '_> {
         }
         let least = Expr::constant(1 << (value.ty.width() - 1), value.ty);
         let text = format!("does not fit into a signed number of {} bits", value.ty.width());
-        self.check(ViolationKind::Overflow, Expr::binary(BinaryOp::Ne, value.clone(), least), &text, Vec::new(), (span, span));
+        self.check(
+            ViolationKind::Overflow,
+            Expr::binary(BinaryOp::Ne, value.clone(), least),
+            &text,
+            Vec::new(),
+            (span, span),
+        );
     }
 
     /// A shift must be by less than the width. Returns an amount that is the same wherever it is
@@ -300,7 +328,13 @@ impl Lower<'_, '_> {
     /// A pointer that is followed or called must not be null.
     pub(crate) fn check_null(&mut self, pointer: &Expr, text: &str, at: (Span, Span)) {
         let null = Expr::constant(0, pointer.ty);
-        self.check(ViolationKind::Null, Expr::binary(BinaryOp::Ne, pointer.clone(), null), text, Vec::new(), at);
+        self.check(
+            ViolationKind::Null,
+            Expr::binary(BinaryOp::Ne, pointer.clone(), null),
+            text,
+            Vec::new(),
+            at,
+        );
     }
 
     /// What must hold when a place is read or written.
@@ -358,7 +392,14 @@ impl Lower<'_, '_> {
 
     /// So many bytes from an address on, which a pointer led to, must be in one object. `size` is
     /// not zero.
-    pub(crate) fn check_pointer(&mut self, class: Class, pointer: &Expr, from: &Expr, size: &Expr, at: (Span, Span)) {
+    pub(crate) fn check_pointer(
+        &mut self,
+        class: Class,
+        pointer: &Expr,
+        from: &Expr,
+        size: &Expr,
+        at: (Span, Span),
+    ) {
         let span = at.1;
         if pointer.has_choice() || from.has_choice() {
             return;
@@ -453,6 +494,60 @@ impl Lower<'_, '_> {
         values.push(plus(resize(size.clone(), false, EXTENT), 1));
     }
 
+    /// One allocation, by choice, is the one that is not freed: if every choice is freed in the end,
+    /// everything is.
+    pub(crate) fn keep_allocation(&mut self, span: Span) {
+        if !self.cx.asks(ViolationKind::Leak) {
+            return;
+        }
+        let pointer = self.cx.pointer();
+        let slot = Expr::constant(1 << self.cx.slot_bits(), pointer);
+        let top = Expr::variable(self.cx.heap_pointer(span), pointer);
+        let address = Expr::binary(BinaryOp::Sub, top, slot);
+        let place = self.cx.copy.unwrap_or(span);
+        let at = self.cx.allocations.iter().position(|known| *known == place).unwrap_or_else(|| {
+            self.cx.allocations.push(place);
+            self.cx.allocations.len() - 1
+        });
+        let (kept, number) = self.cx.kept(span);
+        let (address_now, number_now) = (Expr::variable(kept, address.ty), Expr::variable(number, NUMBER));
+        let free = Expr::binary(BinaryOp::Eq, address_now.clone(), Expr::constant(0, address.ty));
+        let choice = self.body.temporary(Scalar::Bool, span);
+        let havoc = wherefore_program::Operation::Havoc(vec![choice.into()]);
+        self.body.step(span, wherefore_program::LocationKind::Statement, havoc);
+        let chosen = Expr::all(vec![free, Expr::variable(choice, Scalar::Bool)]);
+        let values = vec![
+            Expr::if_then_else(chosen.clone(), address, address_now),
+            Expr::if_then_else(chosen, Expr::constant(at as u64, NUMBER), number_now),
+        ];
+        self.body.assign(span, vec![kept.into(), number.into()], values);
+    }
+
+    /// The same where the program ends by itself, for all allocations together.
+    pub(crate) fn check_leaks_here(&mut self, span: Span) {
+        if !self.asks(ViolationKind::Leak) {
+            return;
+        }
+        let (kept, _) = self.cx.kept(span);
+        let pointer = self.cx.pointer();
+        let none = Expr::binary(BinaryOp::Eq, Expr::variable(kept, pointer), Expr::constant(0, pointer));
+        let text = "ends the program while memory is not freed";
+        self.check(ViolationKind::Leak, none, text, Vec::new(), (span, span));
+    }
+
+    /// At the end of a program everything must have been freed: a check for each allocation.
+    pub(crate) fn check_leaks(&mut self) {
+        let Some((kept, number)) = self.cx.kept else { return };
+        let pointer = self.cx.pointer();
+        for (at, span) in self.cx.allocations.clone().into_iter().enumerate() {
+            let none = Expr::binary(BinaryOp::Eq, Expr::variable(kept, pointer), Expr::constant(0, pointer));
+            let other =
+                Expr::binary(BinaryOp::Ne, Expr::variable(number, NUMBER), Expr::constant(at as u64, NUMBER));
+            let text = "allocates memory that is not freed when the program ends";
+            self.check(ViolationKind::Leak, Expr::any(vec![none, other]), text, Vec::new(), (span, span));
+        }
+    }
+
     /// The size of an allocation is bounded: memory of more bytes is never there.
     pub(crate) fn bound_size(&mut self, size: &Expr, span: Span) {
         let bits = self.cx.slot_bits();
@@ -470,7 +565,10 @@ impl Lower<'_, '_> {
         let layout = self.cx.layout(class);
         let is_null = Expr::binary(BinaryOp::Eq, pointer.clone(), Expr::constant(0, pointer.ty));
         if layout.open {
-            self.cx.assume("memory from outside that is freed may be freed, and is not used afterwards", Some(span));
+            self.cx.assume(
+                "memory from outside that is freed may be freed, and is not used afterwards",
+                Some(span),
+            );
             self.body.step(span, wherefore_program::LocationKind::Call, wherefore_program::Operation::Skip);
             return Ok(());
         }
@@ -492,7 +590,15 @@ impl Lower<'_, '_> {
         let table = self.cx.extents(class, span);
         let target = Target { variable: table, indices: vec![self.cx.slot(&pointer)] };
         let value = Expr::if_then_else(is_null, entry, freed);
-        self.body.assign(span, vec![target], vec![value]);
+        let (mut targets, mut values) = (vec![target], vec![value]);
+        if self.cx.asks(ViolationKind::Leak) {
+            let (kept, _) = self.cx.kept(span);
+            let now = Expr::variable(kept, pointer.ty);
+            let same = Expr::binary(BinaryOp::Eq, now.clone(), pointer.clone());
+            targets.push(kept.into());
+            values.push(Expr::if_then_else(same, Expr::constant(0, pointer.ty), now));
+        }
+        self.body.assign(span, targets, values);
         Ok(())
     }
 
@@ -597,7 +703,12 @@ fn fits(op: BinaryOp, left: &Expr, right: &Expr) -> Option<Expr> {
             let back = Expr::binary(BinaryOp::Eq, quotient, right.clone());
             let minus_one = Expr::binary(BinaryOp::Ne, left.clone(), Expr::constant(ty.max(), ty));
             let not_least = Expr::binary(BinaryOp::Ne, right.clone(), Expr::constant(least as u64, ty));
+            // Numbers of 32 bits have a product of 64: this saves the division in most cases.
+            let small = |value: &Expr| {
+                Expr::all(vec![at_least(value, i64::from(i32::MIN)), at_most(value, i64::from(i32::MAX))])
+            };
             Expr::any(vec![
+                Expr::all(vec![small(left), small(right)]),
                 Expr::binary(BinaryOp::Eq, left.clone(), zero()),
                 Expr::all(vec![back, Expr::any(vec![minus_one, not_least])]),
             ])

@@ -79,6 +79,7 @@ impl Lower<'_, '_> {
         for id in tree.destructors() {
             self.run(id, span);
         }
+        self.check_leaks();
         let at = self.body.fill(span, LocationKind::End);
         self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
     }

@@ -65,6 +65,7 @@ impl Lower<'_, '_> {
             TermKind::Call(..)
             | TermKind::Assign(..)
             | TermKind::Update(..)
+            | TermKind::Fill(..)
             | TermKind::Block(..)
             | TermKind::Materialise(..)
             | TermKind::Literal(..) => false,
@@ -109,6 +110,10 @@ impl Lower<'_, '_> {
             }
             TermKind::Update(place, value, _) => self.update(place, value, None, term.span).map(drop),
             TermKind::Assign(place, value) => self.assign(place, value, term.span).map(drop),
+            TermKind::Fill(place, byte) => {
+                let place = self.place(place)?;
+                self.fill(&place, *byte, term.span)
+            }
             TermKind::Call(callee, arguments) => {
                 self.call_for(callee, arguments, term, super::call::Want::Nothing).map(drop)
             }
@@ -240,6 +245,7 @@ impl Lower<'_, '_> {
                 let value = self.update(place, value, Some(*yields), span)?;
                 Ok(value.expect("a value was asked for"))
             }
+            TermKind::Fill(..) => Err(Problem::new(span, "a value is expected, not `void`")),
             TermKind::Old => Ok(self.olds.last().expect("inside an update").clone()),
             TermKind::Comma(terms) => {
                 let Some((last, first)) = terms.split_last() else {

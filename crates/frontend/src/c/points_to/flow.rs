@@ -19,7 +19,10 @@ impl Classes {
                         self.value(tree, index);
                     }
                     let place = self.place(tree, array);
-                    self.moved(place.0, tree.types.size(&term.ty).unwrap_or(1));
+                    match array.kind {
+                        TermKind::Field(..) => self.indexed(tree, place, &array.ty),
+                        _ => self.moved(place.0, tree.types.size(&term.ty).unwrap_or(1)),
+                    }
                     return place;
                 }
                 (self.value(tree, pointer), 0)
@@ -60,8 +63,9 @@ impl Classes {
             self.touch(tree, (class, 0), ty);
         }
         for item in &initial.items {
-            let (mut offset, mut at) = (0, ty.clone());
+            let (mut offset, mut at, mut is_field) = (0, ty.clone(), false);
             for step in &item.path {
+                let was_field = std::mem::replace(&mut is_field, matches!(step, Step::Field(_)));
                 at = match (step, at) {
                     (Step::Field(i), CType::Record(id)) => {
                         let record = tree.types.record(id);
@@ -71,8 +75,13 @@ impl Classes {
                         offset += record.fields[*i].offset;
                         record.fields[*i].ty.clone()
                     }
-                    (Step::Index(_), CType::Array(element, _)) => {
-                        self.moved(class, tree.types.size(&element).unwrap_or(1));
+                    (Step::Index(_), CType::Array(element, length)) => {
+                        if was_field {
+                            let array = CType::Array(element.clone(), length);
+                            self.indexed(tree, (class, offset), &array);
+                        } else {
+                            self.moved(class, tree.types.size(&element).unwrap_or(1));
+                        }
                         (*element).clone()
                     }
                     (_, other) => other,
@@ -112,7 +121,28 @@ impl Classes {
             TermKind::Address(place) => {
                 let (class, offset) = self.place(tree, place);
                 self.moved(class, offset);
+                // A pointer to an element points into the array.
+                let mut part = &**place;
+                loop {
+                    part = match &part.kind {
+                        TermKind::Field(base, _) => base,
+                        TermKind::Deref(pointer) => match element(pointer, tree) {
+                            Some((array, _)) => {
+                                self.moved(class, tree.types.size(&part.ty).unwrap_or(1));
+                                array
+                            }
+                            None => break,
+                        },
+                        _ => break,
+                    };
+                }
                 class
+            }
+            TermKind::Fill(place, _) => {
+                let ty = &place.ty;
+                let place = self.place(tree, place);
+                self.touch(tree, place, ty);
+                self.fresh()
             }
             TermKind::Function(id) => self.function(tree, *id),
             TermKind::Convert(value) => self.value(tree, value),

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use wherefore_program::Span;
 
-use super::ctype::CType;
+use super::ctype::{CType, Length};
 use super::tree::{FunctionId, Lifetime, ObjectId, Tree};
 use super::usage::Usage;
 
@@ -32,6 +32,9 @@ pub(crate) struct Facts {
     /// Every pointer into an object points to a multiple of this from its start; 0 if only to the
     /// start.
     pub(crate) period: u64,
+    /// The arrays inside structures that are only indexed: where they start, the size of an element,
+    /// and how many there are. Indices are known to stay inside of them.
+    pub(crate) arrays: BTreeSet<(u64, u64, u64)>,
     /// Whether there are accesses that fit no scheme: unions and bit-fields.
     pub(crate) bytes: bool,
     /// Whether memory that comes from `malloc` and the like is in it.
@@ -72,6 +75,8 @@ pub(crate) struct Classes {
     allocations: BTreeMap<Span, Class>,
     absolute: Option<Class>,
     old: Vec<Class>,
+    /// Whether indices are checked, so that arrays inside structures are apart from other fields.
+    indices_checked: bool,
     /// What the function at hand returns points to.
     block_result: Option<Class>,
     smallest: BTreeMap<Class, Option<u64>>,
@@ -82,8 +87,8 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    pub(crate) fn new(tree: &Tree, usage: &Usage, entries: &[FunctionId]) -> Classes {
-        let mut classes = Classes::default();
+    pub(crate) fn new(tree: &Tree, usage: &Usage, entries: &[FunctionId], indices_checked: bool) -> Classes {
+        let mut classes = Classes { indices_checked, ..Classes::default() };
         for id in &usage.functions {
             if let Some(body) = &tree.function(*id).body {
                 // Parameters in memory are stored there, whether they are read or not.
@@ -184,6 +189,7 @@ impl Classes {
             let facts = &mut self.facts[a as usize];
             facts.accesses.extend(gone.accesses);
             facts.period = gcd(facts.period, gone.period);
+            facts.arrays.extend(gone.arrays);
             facts.bytes |= gone.bytes;
             facts.heap |= gone.heap;
             facts.owned |= gone.owned;
@@ -358,10 +364,14 @@ impl Classes {
             CType::Record(id) => {
                 let record = tree.types.record(*id);
                 for field in &record.fields {
+                    let place = (class, offset + field.offset);
                     if field.bits.is_some() || record.union {
                         self.facts(class).bytes = true;
+                    } else if let CType::Array(element, _) = &field.ty {
+                        self.indexed(tree, place, &field.ty);
+                        self.touch(tree, place, element);
                     } else {
-                        self.touch(tree, (class, offset + field.offset), &field.ty);
+                        self.touch(tree, place, &field.ty);
                     }
                 }
             }
@@ -372,6 +382,18 @@ impl Classes {
                 facts.bytes |= size > 8;
                 facts.accesses.insert((offset, size));
             }
+        }
+    }
+
+    /// An array that is a field of a structure is indexed.
+    fn indexed(&mut self, tree: &Tree, (class, offset): (Class, u64), ty: &CType) {
+        let CType::Array(element, length) = ty else { return };
+        let size = tree.types.size(element).unwrap_or(1);
+        match length {
+            Length::Known(length @ 2..) if self.indices_checked => {
+                self.facts(class).arrays.insert((offset, size, *length));
+            }
+            _ => self.moved(class, size),
         }
     }
 
@@ -412,17 +434,83 @@ impl Classes {
 
     /// The scalars that memory is divided into, once all is known: they repeat with the period. If
     /// they overlap, memory is divided into bytes.
-    pub(crate) fn division(&mut self, class: Class) -> (u64, Vec<(u64, u64)>) {
+    pub(crate) fn division(&mut self, class: Class) -> (u64, Vec<Scalar>) {
         let facts = self.facts(class);
-        let period = facts.period;
+        if let Some(division) = with_arrays(facts) {
+            return division;
+        }
+        let period = facts.arrays.iter().fold(facts.period, |period, (_, size, _)| gcd(period, *size));
         let inside =
             |(offset, size): &(u64, u64)| (if period > 0 { offset % period } else { *offset }, *size);
         let scalars: BTreeSet<(u64, u64)> = facts.accesses.iter().map(inside).collect();
         let scalars: Vec<(u64, u64)> = scalars.into_iter().collect();
         let apart = scalars.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0);
         let fits = period == 0 || scalars.last().is_none_or(|(offset, size)| offset + size <= period);
-        if apart && fits && !facts.bytes { (period, scalars) } else { (1, vec![(0, 1)]) }
+        let once = |(start, size): (u64, u64)| Scalar { start, size, distance: 0, count: 1 };
+        if apart && fits && !facts.bytes {
+            (period, scalars.into_iter().map(once).collect())
+        } else {
+            (1, vec![once((0, 1))])
+        }
     }
+}
+
+/// A scalar that memory is divided into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scalar {
+    /// Where it starts, in bytes from where a pointer points.
+    pub(crate) start: u64,
+    /// Its size in bytes.
+    pub(crate) size: u64,
+    /// In an array inside the structure: the distance from one element to the next.
+    pub(crate) distance: u64,
+    /// How many elements there are; 1 outside of arrays.
+    pub(crate) count: u64,
+}
+
+/// The longest array inside a structure that is itself an element of an array.
+const LONGEST: u64 = 64;
+
+/// The division in which arrays inside structures are apart from the other fields; none if
+/// accesses do not fit into it.
+fn with_arrays(facts: &Facts) -> Option<(u64, Vec<Scalar>)> {
+    if facts.bytes || facts.arrays.is_empty() {
+        return None;
+    }
+    let period = facts.period;
+    let inside = |offset: u64| if period > 0 { offset % period } else { offset };
+    let arrays: BTreeSet<(u64, u64, u64)> =
+        facts.arrays.iter().map(|(start, size, count)| (inside(*start), *size, *count)).collect();
+    let mut scalars: BTreeMap<(u64, u64), Scalar> = BTreeMap::new();
+    // The bytes that each scalar, or the whole array that it is in, takes.
+    let mut taken: BTreeSet<(u64, u64)> = BTreeSet::new();
+    for (offset, size) in &facts.accesses {
+        let (start, size) = (inside(*offset), *size);
+        let mut around = arrays.iter().filter(|(first, element, count)| {
+            (*first..first + element * count).contains(&start) && *count > 0
+        });
+        let scalar = match (around.next(), around.next()) {
+            (None, _) => {
+                taken.insert((start, start + size));
+                Scalar { start, size, distance: 0, count: 1 }
+            }
+            (Some((first, element, count)), None) => {
+                if start - first + size > *element || (period > 0 && *count > LONGEST) {
+                    return None;
+                }
+                taken.insert((*first, first + element * count));
+                Scalar { start, size, distance: *element, count: *count }
+            }
+            _ => return None,
+        };
+        scalars.insert((start, size), scalar);
+    }
+    let bounds: Vec<(u64, u64)> = taken.into_iter().collect();
+    let apart = bounds.windows(2).all(|pair| pair[0].1 <= pair[1].0);
+    let fits = period == 0 || bounds.last().is_none_or(|(_, end)| *end <= period);
+    let scalars: Vec<Scalar> = scalars.into_values().collect();
+    let distinct = scalars.windows(2).all(|pair| pair[0].start + pair[0].size <= pair[1].start);
+    (apart && fits && distinct).then_some((period, scalars))
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -38,7 +38,8 @@ impl Sema<'_> {
             return Term::new(TermKind::Constant(value), ty, span);
         }
         match place.kind {
-            TermKind::Deref(pointer) => Term { ty, ..*pointer },
+            // An array inside of another one stays a place, so that indices are seen as such.
+            TermKind::Deref(pointer) if !matches!(place.ty, CType::Array(..)) => Term { ty, ..*pointer },
             _ => Term::new(TermKind::Address(Box::new(place)), ty, span),
         }
     }

@@ -1,0 +1,248 @@
+//! The rules of C as checks: each kind with programs that keep it and that break it, and random
+//! programs against the sanitizers of the compiler.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use wherefore_check::{Answer, Budget, Question, Replaying, Session, Verdict, answer};
+use wherefore_frontend::c::{Options, translate_text};
+use wherefore_program::{ErrorKind, Task, ViolationKind};
+use wherefore_testing::{cases, seed};
+
+fn options() -> Options {
+    Options { checks: ViolationKind::ALL.into_iter().collect::<BTreeSet<_>>(), ..Options::default() }
+}
+
+fn decide(name: &str, text: &str, replaying: Replaying) -> (Task, Answer) {
+    let task = translate_text(name, text, &options())
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+        .into_task(&[name.into()], &options());
+    let question = Question { replaying, ..Question::default() };
+    let budget = Budget::default().within(Duration::from_secs(20));
+    let answer = answer(&task, &question, &Session::default(), &budget);
+    (task, answer)
+}
+
+/// The kinds and lines of the checks that can fail. All others must hold.
+fn failing(text: &str) -> Vec<(&'static str, u32)> {
+    let (task, answer) = decide("rules.c", text, Replaying::Off);
+    let mut found = Vec::new();
+    for (check, verdict) in task.checks.iter().zip(&answer.verdicts) {
+        let line = task.program.line(check.node).unwrap_or_default();
+        let kind = match &check.kind {
+            ErrorKind::Violation(kind) => kind.name(),
+            _ => "assertion",
+        };
+        match verdict {
+            Verdict::Unsafe(_) => found.push((kind, line)),
+            Verdict::Safe(_) => {}
+            Verdict::Unknown(why) => panic!("{kind} in line {line}: {}\n{text}", why.words(&task.program)),
+        }
+    }
+    found.sort_by_key(|(_, line)| *line);
+    found
+}
+
+const HEAD: &str = "typedef unsigned long size_t; void *malloc(size_t); void free(void *); \
+                    void *realloc(void *, size_t); void *memcpy(void *, const void *, size_t); \
+                    char *strcpy(char *, const char *); size_t strlen(const char *); void exit(int); \
+                    int in(void); unsigned un(void);\n";
+
+fn fails(body: &str) -> Vec<(&'static str, u32)> {
+    failing(&format!("{HEAD}{body}"))
+}
+
+#[test]
+fn arithmetic_leaves_its_type() {
+    assert_eq!(fails("int main(void) { int x = in(); return x + 1; }"), [("overflow", 2)]);
+    assert_eq!(fails("int main(void) { int x = in(); if (x < 9)\n return x + 1; return 0; }"), []);
+    assert_eq!(fails("int main(void) { unsigned x = un(); return (int)(x + 1u); }"), []);
+    assert_eq!(fails("int main(void) { long x = in(); return (int)(x * x); }"), []);
+    assert_eq!(fails("int main(void) { int x = in();\n return x * x; }"), [("overflow", 3)]);
+    assert_eq!(fails("int main(void) { signed char c = in();\n c++; return -c; }"), []);
+    assert_eq!(fails("int main(void) { int x = in();\n return -x; }"), [("overflow", 3)]);
+    assert_eq!(
+        fails("int main(void) { long x = in();\n x = x << 32;\n return x + x < 0; }"),
+        [("overflow", 4)]
+    );
+    assert_eq!(
+        fails("int main(void) { int x = in();\n return x - 5 > 5 - x; }"),
+        [("overflow", 3), ("overflow", 3)]
+    );
+}
+
+#[test]
+fn divisions_and_shifts() {
+    assert_eq!(fails("int main(void) { int x = in();\n return 7 / x; }"), [("division", 3)]);
+    assert_eq!(fails("int main(void) { int x = in();\n return x && 7 % x; }"), []);
+    assert_eq!(fails("int main(void) { int x = in();\n return x ? in() / x : 0; }"), [("overflow", 3)]);
+    assert_eq!(fails("int main(void) { unsigned x = un();\n return 1u << x; }"), [("shift", 3)]);
+    assert_eq!(fails("int main(void) { unsigned x = un();\n return 1u << (x & 31); }"), []);
+    assert_eq!(fails("int main(void) { int x = in();\n return 5 >> x; }"), [("shift", 3)]);
+    // What is computed and not used breaks rules all the same.
+    assert_eq!(fails("int main(void) { int x = in();\n 7 / x; return 0; }"), [("division", 3)]);
+}
+
+#[test]
+fn indices_stay_in_their_arrays() {
+    assert_eq!(fails("int main(void) { int a[3], i = in();\n a[i] = 1;\n return a[i]; }"), [("bounds", 3)]);
+    assert_eq!(fails("int main(void) { int a[3], i = un() % 3;\n a[i] = 1;\n return a[i]; }"), []);
+    assert_eq!(
+        fails("int main(void) { int a[2][3], i = un() % 4;\n a[1][i] = 1; return 0; }"),
+        [("bounds", 3)]
+    );
+    let guarded = "int a[3]; int main(void) { int i = in();\n return i >= 0 && i < 3 && a[i] == 0; }";
+    assert_eq!(fails(guarded), []);
+    let wrong_order = "int a[3]; int main(void) { int i = in();\n return a[i] == 0 && i >= 0 && i < 3; }";
+    assert_eq!(fails(wrong_order), [("bounds", 3)]);
+    // The address behind the last element may be computed, and not used.
+    let end = "int a[3]; int main(void) { int s = 0; for (int *p = a; p != &a[3]; p++) s += *p; return s; }";
+    assert_eq!(fails(end), []);
+    let inner = "struct r { int buf[4]; int n; } g; int main(void) { struct r *p = &g;\n p->buf[un() % 5] = 1; return 0; }";
+    assert_eq!(fails(inner), [("bounds", 3)]);
+    let length = "int main(void) { int n = un() % 4 + 1; int a[n];\n a[0] = 1;\n a[n] = 1; return 0; }";
+    assert_eq!(fails(length), [("bounds", 4)]);
+}
+
+#[test]
+fn pointers_lead_to_objects() {
+    assert_eq!(fails("int main(void) { int *p = 0;\n return in() && *p; }"), [("null", 3)]);
+    assert_eq!(fails("int main(void) { int x = 0, *p = in() ? &x : 0;\n return p ? *p : 0; }"), []);
+    assert_eq!(fails("int main(void) { int x = 1;\n return (&x)[un() % 2]; }"), [("bounds", 3)]);
+    let small = "int main(void) { char *p = malloc(3);\n *(int *)p = 1; free(p); return 0; }";
+    assert_eq!(fails(small), [("bounds", 3)]);
+    let list = "struct n { struct n *next; int v; }; int main(void) { struct n *h = 0; \
+                for (int i = 0; i < 3; i++) { struct n *e = malloc(sizeof *e); e->next = h; e->v = i; h = e; }\n \
+                int s = 0; for (struct n *e = h; e; e = e->next) s += e->v;\n \
+                while (h) { struct n *e = h->next; free(h); h = e; } return s; }";
+    assert_eq!(fails(list), []);
+    let after = "struct n { struct n *next; }; int main(void) { struct n *h = malloc(sizeof *h); h->next = 0;\n \
+                 free(h);\n return h->next != 0; }";
+    assert_eq!(fails(after), [("use-after-free", 4)]);
+    assert_eq!(fails("void (*f)(void); int main(void) {\n f(); return 0; }"), [("null", 3)]);
+}
+
+#[test]
+fn memory_is_freed_once_and_where_it_was_given() {
+    let twice = "int main(void) { char *p = malloc(3);\n free(p);\n if (in()) free(p); return 0; }";
+    assert_eq!(fails(twice), [("double-free", 4)]);
+    assert_eq!(
+        fails("int main(void) { char *p = malloc(3);\n free(p + 1); return 0; }"),
+        [("invalid-free", 3)]
+    );
+    assert_eq!(fails("int x; int main(void) { int *p = &x;\n free(p); return 0; }"), [("invalid-free", 3)]);
+    assert_eq!(fails("int main(void) { free(0); return 0; }"), []);
+    let leak = "int main(void) { char *p =\n malloc(3); if (in()) free(p); return 0; }";
+    assert_eq!(fails(leak), [("leak", 3)]);
+    let ends = "int main(void) { char *p = malloc(3); if (in())\n exit(1);\n free(p); return 0; }";
+    assert_eq!(fails(ends), [("leak", 3)]);
+    let grown = "int main(void) { char *p = malloc(2); p[1] = 7; p = realloc(p, 4);\n p[3] = 1;\n \
+                 int s = p[1];\n p[4] = 1; free(p); return s; }";
+    assert_eq!(fails(grown), [("bounds", 5)]);
+}
+
+#[test]
+fn library_functions_break_rules_at_their_calls() {
+    let copy = "int main(void) { char a[4], b[8] = {0};\n memcpy(a, b, 4);\n memcpy(a, b, 5); return 0; }";
+    assert_eq!(fails(copy), [("bounds", 4)]);
+    assert_eq!(
+        fails("int main(void) { char a[4];\n strcpy(a, \"abc\");\n strcpy(a, \"abcd\"); return 0; }"),
+        [("bounds", 4)]
+    );
+    assert_eq!(fails("int main(void) { char *p = 0;\n return strlen(p) == 0; }"), [("null", 3)]);
+}
+
+/// Random statements over a few objects.
+fn random_program(mut state: u64) -> String {
+    let mut next = move |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    let mut text = String::from(
+        "#include <stdlib.h>\n#include <string.h>\nstruct s { int f; int g[3]; int h; };\nint a[4]; struct s t; int m[2][3];\n\
+         int main(void) {\n  int x = 1, y = 2, l[3] = {0}; long w = 5; struct s u = {0}, *p = &t; int *q = a, *h = malloc(12);\n  \
+         h[0] = h[1] = h[2] = 0; char c[6] = \"ab\";\n",
+    );
+    for _ in 0..4 + next(8) {
+        let (i, j, k) = (next(4), next(5), next(7));
+        let big = [2147483647_u64, 100000, 3, 65536][next(4) as usize];
+        let line = match next(26) {
+            0 => format!("x = x + {big};"),
+            1 => format!("x = x * {};", big.min(2147483647)),
+            2 => "y = x - y;".to_owned(),
+            3 => format!("w = w * {big}L;"),
+            4 => format!("y = {} / (x - {i});", j + 1),
+            5 => format!("y = x % (y - {j});"),
+            6 => format!("x = 1 << (y + {});", next(34)),
+            7 => format!("a[x & {}] = y;", [1, 3, 7][next(3) as usize]),
+            8 => format!("l[{i} - 1] = x;"),
+            9 => format!("m[y & 1][{i}] = x;"),
+            10 => format!("p = {};", ["&t", "&u", "0", "p"][next(4) as usize]),
+            11 => format!("p->g[{i}] = y;"),
+            12 => "y = p->f + p->h;".to_owned(),
+            13 => format!("q = {};", ["a", "l", "h", "&a[1]", "u.g"][next(5) as usize]),
+            14 => format!("q[{}] = {k};", j.saturating_sub(1)),
+            15 => "q++;".to_owned(),
+            16 => format!("x = *(q + {i});"),
+            17 => "free(h);".to_owned(),
+            18 => format!("h = malloc({});", 4 * (1 + i)),
+            19 => format!("h[{i}] = x;"),
+            20 => format!("memcpy(c, \"abcdefgh\", {});", 3 + i),
+            21 => format!("strcpy(c, \"{}\");", &"abcdefg"[..k as usize]),
+            22 => format!("for (int i = 0; i < {j}; i++) l[i] += i;"),
+            23 => format!("if (x > {i}) y = -y;"),
+            24 => "x = q && *q;".to_owned(),
+            _ => format!("u = *p; x = u.g[{i} % 3] + y;"),
+        };
+        let _ = writeln!(text, "  {line}");
+    }
+    text.push_str("  return 0;\n}\n");
+    text
+}
+
+/// The line where the sanitizers report a violation first.
+fn sanitized(folder: &Path, text: &str) -> Option<u32> {
+    let (source, program) = (folder.join("random.c"), folder.join("random"));
+    std::fs::write(&source, text).unwrap();
+    let mut compile = Command::new("gcc");
+    compile.args(["-w", "-g1", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    compile.args(["-fno-sanitize=shift-base,alignment,object-size", "-fno-builtin"]);
+    assert!(compile.arg(&source).arg("-o").arg(&program).status().unwrap().success(), "{text}");
+    let run = Command::new(&program).env("ASAN_OPTIONS", "detect_leaks=0").output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    let at = said.find("random.c:")?;
+    said[at + 9..].split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[test]
+#[ignore = "needs gcc with its sanitizers"]
+fn random_programs_break_rules_where_sanitizers_say() {
+    let folder = std::env::temp_dir().join(format!("wherefore-rules-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut options = options();
+    // Sanitizers do not count leaks as violations of a line.
+    options.checks.remove(&ViolationKind::Leak);
+    for case in 0..u64::from(cases(300)) {
+        let text = random_program(seed().wrapping_mul(1_000_003).wrapping_add(case));
+        let expected = sanitized(&folder, &text);
+        let task = wherefore_frontend::c::load(&[folder.join("random.c")], &options).unwrap();
+        let question = Question { replaying: Replaying::Off, ..Question::default() };
+        let budget = Budget::default().within(Duration::from_secs(30));
+        let answer = answer(&task, &question, &Session::default(), &budget);
+        let found: BTreeSet<u32> = task
+            .checks
+            .iter()
+            .zip(&answer.verdicts)
+            .filter(|(_, verdict)| verdict.run().is_some())
+            .filter_map(|(check, _)| task.program.line(check.node))
+            .collect();
+        let unknown = answer.verdicts.iter().any(|verdict| verdict.why().is_some());
+        // The program has one run, so that one check fails, or none.
+        assert!(!unknown, "case {case}:\n{text}");
+        assert_eq!(found, expected.into_iter().collect(), "case {case}:\n{text}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
