@@ -93,9 +93,10 @@ pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budg
     let engines = question.engines(task);
     let easy = Discharged::new(task, &session.prover);
     // What is found must still be confirmed.
-    let search = budget.left().map_or_else(|| budget.clone(), |left| {
-        budget.within(left.saturating_sub(MOST_CONFIRMING.min(left / 8)))
-    });
+    let search = budget.left().map_or_else(
+        || budget.clone(),
+        |left| budget.within(left.saturating_sub(MOST_CONFIRMING.min(left / 8))),
+    );
     let mut found = portfolio(&easy.task, &engines, question.extent, session, &search);
     found.verdicts = easy.complete(found.verdicts);
     if easy.open.is_empty() && !easy.holds.is_empty() {

@@ -85,6 +85,9 @@ pub fn confirm(
             if session.prover == Prover::Embedded { &look } else { budget },
         );
     }
+    if let (Some(what), None) = (&task.undecided, &answer.facts.spoilt) {
+        answer.facts.spoilt = Some(Why::NotDecided(what.clone()));
+    }
     if !answer.verdicts.iter().any(Verdict::is_definite) {
         answer.facts.by = None;
     }

@@ -1,7 +1,8 @@
 //! Checks that hold by data flow, before an engine is asked.
 //!
 //! Most rules of C (indices, arithmetic) are kept because of the ranges of variables, which
-//! [`Ranges`] finds in one pass over the program. Such a check is decided, and it is taken out of
+//! [`Ranges`] finds in one pass over the program, or because the same was checked before
+//! ([`Available`]). Such a check is decided, and it is taken out of
 //! the program that engines see: the way to its error is closed, and the condition on the other
 //! way, which always holds, is left out. Locations and edges keep their numbers, so that a run of
 //! that program is one of the original. What the program itself asserts is left to engines, whose
@@ -9,7 +10,7 @@
 
 use std::sync::Arc;
 
-use wherefore_flow::Ranges;
+use wherefore_flow::{Available, Ranges};
 use wherefore_program::{ErrorKind, ErrorSite, Expr, LocationKind, Node, Operation, Program, Task};
 
 use crate::prover::Prover;
@@ -37,11 +38,14 @@ impl Discharged {
         if !task.checks.iter().any(is_rule) || *prover != Prover::Embedded {
             return whole(task);
         }
-        let Some(ranges) = Ranges::new(&task.program) else { return whole(task) };
+        if task.program.uses_threads().is_some() {
+            return whole(task);
+        }
+        let facts = Facts { ranges: Ranges::new(&task.program), available: Available::new(&task.program) };
         let holds: Vec<bool> = task
             .checks
             .iter()
-            .map(|check| is_rule(check) && is_closed(&task.program, check.node, &ranges))
+            .map(|check| is_rule(check) && is_closed(&task.program, check.node, &facts))
             .collect();
         if !holds.contains(&true) {
             return whole(task);
@@ -78,9 +82,15 @@ impl Discharged {
     }
 }
 
-/// Whether no run comes to an error, by what ranges say about the steps that lead there.
-fn is_closed(program: &Program, error: Node, ranges: &Ranges) -> bool {
-    if ranges.at(error).is_none() {
+/// What data flow knows about a program.
+struct Facts {
+    ranges: Option<Ranges>,
+    available: Available,
+}
+
+/// Whether no run comes to an error, by what is known about the steps that lead there.
+fn is_closed(program: &Program, error: Node, facts: &Facts) -> bool {
+    if facts.ranges.as_ref().is_some_and(|ranges| ranges.at(error).is_none()) {
         return true;
     }
     let body = program.procedure(error.procedure);
@@ -89,11 +99,13 @@ fn is_closed(program: &Program, error: Node, ranges: &Ranges) -> bool {
     }
     body.edges.iter().filter(|edge| edge.to == error.location).all(|edge| {
         let from = Node { procedure: error.procedure, location: edge.from };
-        match (ranges.at(from), &edge.operation) {
-            (None, _) => true,
-            (Some(known), Operation::Assume(condition)) => known.implies(&condition.clone().not()),
-            _ => false,
-        }
+        let Operation::Assume(condition) = &edge.operation else { return false };
+        let kept = condition.clone().not();
+        let by_ranges = facts.ranges.as_ref().is_some_and(|ranges| match ranges.at(from) {
+            None => true,
+            Some(known) => known.implies(&kept),
+        });
+        by_ranges || facts.available.holds(from, &kept)
     })
 }
 

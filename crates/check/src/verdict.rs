@@ -196,6 +196,8 @@ pub enum Why {
     NoRun(StopReason),
     /// It holds only if something does not matter that the program can observe.
     Doubts(Vec<String>),
+    /// The question asks for more than is decided, in words.
+    NotDecided(String),
     /// An index can be outside of its array, here.
     OutOfBounds(Span),
     /// Runs come to a place that is not modelled, or it is not known that none does.
@@ -243,6 +245,7 @@ impl Why {
             Self::NotAsked => "another check fails first (--first-failure)".to_owned(),
             Self::NoRun(stop) => format!("it can fail, but no run can be shown: {}", stop.why()),
             Self::Doubts(doubts) => format!("it is safe only if {}", doubts.join("; and only if ")),
+            Self::NotDecided(what) => what.clone(),
             Self::OutOfBounds(at) => {
                 format!("an index can be outside of its array at {}, so that nothing is certain", place(at))
             }

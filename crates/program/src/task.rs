@@ -32,6 +32,8 @@ pub struct Task {
     /// Facts under which no proof holds, although the program is read: each says what must not
     /// matter.
     pub doubts: Vec<Assumption>,
+    /// What is asked for besides the checks and not decided, in words: nothing is safe then.
+    pub undecided: Option<String>,
     /// Places that are not modelled: a proof counts only if no run comes to any of them.
     pub unsupported: Vec<Unsupported>,
     /// How the program is compiled, so that failing runs can be replayed.
@@ -153,6 +155,7 @@ impl Task {
             approximations: Vec::new(),
             assumptions: Vec::new(),
             doubts: Vec::new(),
+            undecided: None,
             unsupported: Vec::new(),
             compilation: Compilation::NoCompiler,
         }

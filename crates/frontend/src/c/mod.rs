@@ -403,7 +403,6 @@ impl Translation {
     /// The task that this translation of some files is: its default checks.
     pub fn into_task(self, files: &[PathBuf], options: &Options) -> wherefore_program::Task {
         let is_cimple = files.iter().any(|file| is_cimple(file));
-        let undecided = options.undecided.clone().map(|text| Assumption { text, span: None });
         let compilation = match is_cimple {
             true => Compilation::Pointless("Cimple is not compiled".to_owned()),
             false => Compilation::Compiled(Recipe {
@@ -424,7 +423,8 @@ impl Translation {
             inputs: self.inputs,
             approximations: self.approximations,
             assumptions: self.assumptions,
-            doubts: self.doubts.into_iter().chain(undecided).collect(),
+            doubts: self.doubts,
+            undecided: options.undecided.clone(),
             unsupported: self.unsupported,
             compilation,
         }

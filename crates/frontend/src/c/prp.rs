@@ -41,7 +41,7 @@ pub enum Asked {
 /// words.
 const NOT_DECIDED: [(&str, &str); 4] = [
     ("Fend", "termination"),
-    ("Gvalid-memtrack", "that no memory is lost (valid-memtrack)"),
+    ("Gvalid-memtrack", "the proof that no memory is lost (valid-memtrack)"),
     ("G!data-race", "that there is no data race (no-data-race)"),
     ("Gdef-behavior", "that all behaviour is defined (def-behavior)"),
 ];

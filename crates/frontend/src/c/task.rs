@@ -56,8 +56,8 @@ pub enum Question {
 pub fn read_property(name: &str, text: &str, options: &Options) -> Result<Question, LoadError> {
     Ok(match parse_property(name, text)? {
         Asked::Reachability { property, rules, undecided, entry } => {
-            let undecided = undecided
-                .map(|words| format!("what {name} also asks for holds: {words}, which is not decided here"));
+            let undecided =
+                undecided.map(|words| format!("{name} also asks for {words}, which is not decided here"));
             let standard = Standard::Objects;
             Question::Decided(Options {
                 property,

@@ -156,12 +156,12 @@ impl CSubject {
 
     /// Why no check was asked about.
     pub fn nothing_to_check(&self) -> String {
-        let why = if !self.options.checks.is_empty() && self.options.property == c::Property::All {
-            format!("{}, nothing that can break a rule of C", property::nothing(self))
-        } else if self.mentions.includes(&self.options.property) {
+        let why = if self.mentions.includes(&self.options.property) {
             "what would be an error is in no function that is used".to_owned()
-        } else {
+        } else if self.options.checks.is_empty() {
             property::nothing(self)
+        } else {
+            format!("{}, nothing that can break a rule of C", property::nothing(self))
         };
         format!("nothing to check: {why}")
     }

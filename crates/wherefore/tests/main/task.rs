@@ -52,7 +52,7 @@ fn a_property_that_others_decide_is_unknown_and_not_safe() {
     let lost = format!("{memory}CHECK( init(main()), LTL(G valid-memtrack) )\n");
     let (code, out, _) = ask("lost", &[("m.prp", &lost)], &["check", "t.c", "--property", "m.prp"]);
     assert_eq!(code, Some(5), "{out}");
-    assert!(out.contains("m.prp also asks for holds: that no memory is lost (valid-memtrack)"), "{out}");
+    assert!(out.contains("m.prp also asks for the proof that no memory is lost (valid-memtrack)"), "{out}");
 }
 
 #[test]

@@ -121,6 +121,9 @@ impl Lower<'_, '_> {
         if self.cx.checks_memory() {
             let size = self.stable(size, span);
             self.bound_size(&size, span);
+            // Memory never runs out, so that addresses do not wrap.
+            let most = if pointer.width() == 64 { 1 << 62 } else { super::STACK };
+            self.require(Expr::binary(BinaryOp::ULt, top.clone(), Expr::constant(most, pointer)), span);
             let end = plus(top.clone(), 1 << self.cx.slot_bits());
             let (mut targets, mut values) = (vec![target, heap.into()], vec![top.clone(), end]);
             self.fill_slot(class, &top, &size, (&mut targets, &mut values), span);
