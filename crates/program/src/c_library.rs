@@ -251,6 +251,19 @@ const DETERMINISTIC: [&str; 235] = [
     "wmemset",
 ];
 
+/// What stands behind the name of a function in the name of the input that is `errno` after a call.
+const ERRNO: &str = ".errno";
+
+/// The name of the input that is `errno` after a call of a function.
+pub fn errno_of(function: &str) -> String {
+    format!("{function}{ERRNO}")
+}
+
+/// The function whose call sets `errno` to an input of this name, if it is such an input.
+pub fn sets_errno(input: &str) -> Option<&str> {
+    input.strip_suffix(ERRNO)
+}
+
 /// Whether a call of this function is one of the real library, or of the compiler.
 pub fn is_deterministic(name: &str) -> bool {
     // Built-in functions are the compiler's own; a definition would not be used.

@@ -277,7 +277,8 @@ impl<'a> Feeding<'a> {
                 continue;
             };
             let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
-            let cannot = feed.ty == FeedType::Part || c_library::is_deterministic(&feed.function);
+            let function = c_library::sets_errno(&feed.function).unwrap_or(&feed.function);
+            let cannot = feed.ty == FeedType::Part || c_library::is_deterministic(function);
             let (Some(value), false) = (value, cannot) else { continue };
             let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use wherefore_program::c_library;
+
 use super::labels::REACHED;
 use super::{Case, FeedType, Feeding};
 
@@ -89,19 +91,33 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
         "PLAIN void __cyg_profile_func_enter(void *function, void *site) {{\n{hooks}}}\n\
          PLAIN void __cyg_profile_func_exit(void *function, void *site) {{}}\n"
     );
+    let errno = |name: &str| feeding.functions.get(c_library::errno_of(name).as_str());
+    let has_errno = feeding.functions.keys().any(|name| c_library::sets_errno(name).is_some());
+    if has_errno {
+        let _ = writeln!(out, "extern int *__errno_location(void);");
+    }
     for (name, (ty, values)) in &feeding.functions {
-        if !defined.insert((*name).to_owned()) {
+        // A function without a result may set `errno`.
+        let (name, results) = match c_library::sets_errno(name) {
+            Some(function) if feeding.functions.contains_key(function) => continue,
+            Some(function) => (function, None),
+            None => (*name, Some((*ty, values))),
+        };
+        if !defined.insert(name.to_owned()) {
             continue;
         }
-        let list: Vec<String> = values.iter().map(|value| format!("{value}ULL")).collect();
-        let (feed, ty, count) = (*ty, c_type(*ty), values.len());
-        let _ = writeln!(
-            out,
-            "WEAK PLAIN {ty} {name}() {{\n  static const unsigned long long values[] = {{{}}};\n  \
-             static unsigned next;\n  unsigned long long value = next < {count} ? values[next++] : 0;\n  return {};\n}}",
-            list.join(", "),
-            converted(feed, "value"),
-        );
+        let set = errno(name).map_or(String::new(), |(_, values)| {
+            format!("  {}\n  if (value) *__errno_location() = (int)value;\n", next_of(values))
+        });
+        let (ty, give) = match results {
+            Some((ty, values)) => {
+                let give = format!("  {}\n  return {};\n", next_of(values), converted(ty, "value"));
+                (c_type(ty), give)
+            }
+            None => ("long long", "  return 0;\n".to_owned()),
+        };
+        let set = if set.is_empty() { set } else { format!("  {{\n{set}  }}\n") };
+        let _ = writeln!(out, "WEAK PLAIN {ty} {name}() {{\n{set}{give}}}");
     }
     for name in &missing.0 {
         if case.undefined.contains(name) {
@@ -133,6 +149,17 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
         );
     }
     out
+}
+
+/// Declares `value`, the next one of a list, and 0 behind its end.
+fn next_of(values: &[u64]) -> String {
+    let list: Vec<String> = values.iter().map(|value| format!("{value}ULL")).collect();
+    format!(
+        "static const unsigned long long values[] = {{{}}};\n  static unsigned next;\n  \
+         unsigned long long value = next < {} ? values[next++] : 0;",
+        list.join(", "),
+        values.len()
+    )
 }
 
 /// The bits of a number as a value of its type.

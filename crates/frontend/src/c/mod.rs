@@ -13,7 +13,7 @@
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
 //!    `floats.rs`: which floating-point types are followed.
 //!    `variadic.rs`: variable arguments as a structure in memory.
-//!    `provisional.rs`: definitions that are only for inlining.
+//!    `provisional.rs`: definitions that are only for inlining. `errno.rs`: `errno` as an object.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
@@ -22,6 +22,7 @@ mod attributes;
 mod cimple;
 mod ctype;
 mod doubts;
+mod errno;
 mod files;
 mod floats;
 mod input;
@@ -45,6 +46,7 @@ mod tokens;
 mod tree;
 mod usage;
 mod variadic;
+mod walk;
 mod writes;
 
 use std::path::{Path, PathBuf};
@@ -300,10 +302,15 @@ fn translate_texts(
     }
     provisional::give_up(&mut tree, &linkage.functions_with_labels());
     linkage.mark_second_names(&mut tree);
+    linkage.take_other_standard(&mut tree);
     linkage.mark_unknown(&mut tree);
     // Mistakes may be ours: then the names that they are about are known to be unknown.
     if !problems.iter().all(|problem| problem.is_mistake() && is_c()) {
         return Err(refuse(&sources, problems));
+    }
+    let errno = linkage.function(errno::FUNCTION).filter(|id| tree.function(*id).body.is_none());
+    if let Some(errno) = errno.and_then(|function| errno::as_object(&mut tree, function)) {
+        linkage.add_object(errno::OBJECT, errno);
     }
     variadic::pass_in_memory(&mut tree);
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
@@ -326,12 +333,11 @@ fn translate_texts(
         return Err(refuse(&sources, vec![problem]));
     }
     let mut usage = Usage::new(&tree, &entries);
-    let called = |id: &tree::FunctionId| {
-        let function = tree.function(*id);
-        function.body.is_none() && models::MODELLED.contains(&function.name.as_str())
-    };
-    if usage.functions.iter().any(called) {
-        let text = input::own(models::NAME, models::TEXT, &mut sources);
+    // Definitions of ours may use others.
+    let mut linked = Vec::new();
+    while let Some(model) = missing_model(&tree, &usage, &linked) {
+        linked.push(model);
+        let text = input::own(models::MODELS[model].name, models::MODELS[model].text, &mut sources);
         let problems = match input::parse(text, &mut sources, || false) {
             Ok(unit) => sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources),
             Err(problem) => vec![problem],
@@ -372,6 +378,13 @@ fn translate_texts(
         data_model: options.data_model,
         mentions,
     })
+}
+
+/// A file of definitions that the program needs and that is not yet linked, by its position.
+fn missing_model(tree: &Tree, usage: &Usage, linked: &[usize]) -> Option<usize> {
+    let bodiless = usage.functions.iter().filter(|id| tree.function(**id).body.is_none());
+    let mut models = bodiless.filter_map(|id| models::model_of(&tree.function(*id).name));
+    models.find(|model| !linked.contains(model))
 }
 
 impl Translation {

@@ -1,5 +1,8 @@
 //! Functions that have a meaning although the program does not define them.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 /// What a call of a function means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
@@ -73,134 +76,93 @@ pub(crate) fn without_prefix(name: &str) -> Option<&str> {
     let plain = name.strip_prefix("__builtin_")?;
     const INTEGERS: [&str; 8] =
         ["sprintf", "snprintf", "vsprintf", "vsnprintf", "toupper", "tolower", "sscanf", "scanf"];
-    let known = MODELLED.contains(&plain)
+    let known = model_of(plain).is_some()
         || is_harmless(plain)
         || meaning(plain).is_some()
         || INTEGERS.contains(&plain);
     known.then_some(plain)
 }
 
-/// The functions that [`TEXT`] defines.
-pub(crate) const MODELLED: [&str; 115] = [
-    "memcpy",
-    "memmove",
-    "memset",
-    "memcmp",
-    "strlen",
-    "strcpy",
-    "strncpy",
-    "strcat",
-    "strncat",
-    "strcmp",
-    "strncmp",
-    "strchr",
-    "strrchr",
-    "strdup",
-    "realloc",
-    "abs",
-    "labs",
-    "llabs",
-    "memchr",
-    "__builtin_expect",
-    "__builtin_bswap16",
-    "__builtin_bswap32",
-    "__builtin_bswap64",
-    "__builtin_popcountll",
-    "__builtin_parityll",
-    "__builtin_ctzll",
-    "__builtin_clzll",
-    "__builtin_clz",
-    "__builtin_ffsll",
-    "__builtin_clrsbll",
-    "__builtin_own_add",
-    "__builtin_own_sub",
-    "__builtin_own_mul",
-    "__builtin_own_fits",
-    "fabs",
-    "fabsf",
-    "sqrt",
-    "sqrtf",
-    "trunc",
-    "truncf",
-    "floor",
-    "floorf",
-    "ceil",
-    "ceilf",
-    "rint",
-    "rintf",
-    "nearbyint",
-    "nearbyintf",
-    "round",
-    "roundf",
-    "copysign",
-    "copysignf",
-    "fmin",
-    "fminf",
-    "fmax",
-    "fmaxf",
-    "isnan",
-    "isnanf",
-    "__isnan",
-    "__isnanf",
-    "isinf",
-    "isinff",
-    "__isinf",
-    "__isinff",
-    "finite",
-    "finitef",
-    "__finite",
-    "__finitef",
-    "__signbit",
-    "__signbitf",
-    "__fpclassify",
-    "__fpclassifyf",
-    "fdim",
-    "fdimf",
-    "lround",
-    "lrint",
-    "isdigit",
-    "isupper",
-    "islower",
-    "isalpha",
-    "isalnum",
-    "isxdigit",
-    "isspace",
-    "isprint",
-    "isgraph",
-    "isblank",
-    "iscntrl",
-    "ispunct",
-    "isascii",
-    "toascii",
-    "tolower",
-    "toupper",
-    "__builtin_own_number",
-    "atoi",
-    "atol",
-    "atoll",
-    "strnlen",
-    "mempcpy",
-    "stpcpy",
-    "memrchr",
-    "rawmemchr",
-    "strchrnul",
-    "strspn",
-    "strcspn",
-    "strpbrk",
-    "strstr",
-    "__builtin_own_lower",
-    "strcasecmp",
-    "strncasecmp",
-    "strndup",
-    "bzero",
-    "bcmp",
-    "index",
-    "rindex",
-    "swab",
+/// Whether a function without a body leaves `errno` as it is.
+pub(crate) fn leaves_errno(name: &str) -> bool {
+    const QUIET: [&str; 27] = [
+        "rand",
+        "srand",
+        "random",
+        "srandom",
+        "getenv",
+        "time",
+        "clock",
+        "atexit",
+        "getpid",
+        "getppid",
+        "getuid",
+        "geteuid",
+        "getgid",
+        "getegid",
+        "feof",
+        "ferror",
+        "clearerr",
+        "setjmp",
+        "_setjmp",
+        "sigsetjmp",
+        "__sigsetjmp",
+        "umask",
+        "div",
+        "ldiv",
+        "lldiv",
+        "__ctype_get_mb_cur_max",
+        "qsort",
+    ];
+    QUIET.contains(&name) || name.starts_with("__builtin_") || name.starts_with("__VERIFIER_")
+}
+
+/// A file of definitions of library functions in C.
+pub(crate) struct Model {
+    /// The name under which it appears in spans.
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// The files. One is linked when a program uses a function that it defines and the program does
+/// not.
+pub(crate) const MODELS: [Model; 2] = [
+    Model { name: "<library>", text: include_str!("library.c") },
+    Model { name: "<numbers>", text: include_str!("library/numbers.c") },
 ];
 
-/// Definitions of library functions in C, linked when a program calls them without defining them.
-pub(crate) const TEXT: &str = include_str!("library.c");
+/// The file that defines a function, by its position.
+pub(crate) fn model_of(name: &str) -> Option<usize> {
+    static DEFINED: LazyLock<BTreeMap<&'static str, usize>> = LazyLock::new(|| {
+        let all = MODELS.iter().enumerate();
+        all.flat_map(|(i, model)| defined(model.text).map(move |name| (name, i))).collect()
+    });
+    DEFINED.get(name).copied()
+}
 
-/// The name under which they appear in spans.
-pub(crate) const NAME: &str = "<library>";
+/// The functions that a text of ours defines. Their heads are the lines that begin with a word and
+/// have parameters, and do not end with a semicolon.
+fn defined(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let is_head = line.starts_with(|c: char| c.is_alphabetic())
+            && !line.ends_with(';')
+            && !line.starts_with("typedef");
+        let (before, _) = line.split_once('(').filter(|_| is_head)?;
+        before.rsplit([' ', '*']).next()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_found_by_their_heads() {
+        for name in ["memcpy", "strchr", "isdigit", "__builtin_own_integer", "strtol", "__errno_location"] {
+            assert!(model_of(name).is_some(), "{name}");
+        }
+        for name in ["malloc", "size_t", "if", "for", "printf", ""] {
+            assert!(model_of(name).is_none(), "{name}");
+        }
+    }
+}

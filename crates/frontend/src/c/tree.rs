@@ -23,6 +23,8 @@ pub(crate) struct Tree {
     pub(crate) types: Types,
     pub(crate) objects: Vec<Object>,
     pub(crate) functions: Vec<Function>,
+    /// What `errno` is, if the program uses it.
+    pub(crate) errno: Option<ObjectId>,
 }
 
 impl Tree {

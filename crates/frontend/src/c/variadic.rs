@@ -11,6 +11,7 @@ use super::tree::{
     FunctionId, Initial, InitialItem, Lifetime, Object, ObjectId, Statement, StatementKind, Step, Term,
     TermKind, Tree,
 };
+use super::walk::each_term;
 
 /// How many bytes an argument of a size takes.
 pub(crate) fn slot(size: u64) -> u64 {
@@ -30,7 +31,8 @@ pub(crate) fn pass_in_memory(tree: &mut Tree) {
     for i in 0..tree.functions.len() {
         let Some(mut body) = tree.functions[i].body.take() else { continue };
         let owner = FunctionId(i as u32);
-        Packing { tree: &mut *tree, owner, fixed: &fixed }.statements(&mut body);
+        let mut packing = Packing { tree: &mut *tree, owner, fixed: &fixed };
+        each_term(&mut body, &mut |term| packing.call(term));
         let function = &mut tree.functions[i];
         function.body = Some(body);
         if let Some(rest) = function.rest {
@@ -52,105 +54,13 @@ struct Packing<'a> {
 }
 
 impl Packing<'_> {
-    fn statements(&mut self, statements: &mut [Statement]) {
-        for statement in statements {
-            self.statement(statement);
-        }
-    }
-
-    fn statement(&mut self, statement: &mut Statement) {
-        use StatementKind::*;
-        match &mut statement.kind {
-            Empty
-            | Case(..)
-            | Default
-            | Label(_)
-            | Goto(_)
-            | Break
-            | Continue
-            | Return(None)
-            | Unsupported(_)
-            | Declare(_, None) => {}
-            Expression(term) | Return(Some(term)) => self.term(term),
-            Cleanup(_, term) | GotoAny(term) => self.term(term),
-            Declare(_, Some(initial)) => self.initial(initial),
-            Block(statements) => self.statements(statements),
-            If(condition, then, otherwise) => {
-                self.term(condition);
-                self.statement(then);
-                if let Some(otherwise) = otherwise {
-                    self.statement(otherwise);
-                }
-            }
-            While(term, body) | DoWhile(body, term) | Switch(term, body) => {
-                self.term(term);
-                self.statement(body);
-            }
-            For(first, condition, step, body) => {
-                self.statements(first);
-                for term in condition.iter_mut().chain(step) {
-                    self.term(term);
-                }
-                self.statement(body);
-            }
-            Assembly(assembly) => {
-                for term in assembly.outputs.iter_mut().chain(&mut assembly.inputs) {
-                    self.term(term);
-                }
-            }
-        }
-    }
-
-    fn initial(&mut self, initial: &mut Initial) {
-        for item in &mut initial.items {
-            self.term(&mut item.value);
-        }
-    }
-
-    fn term(&mut self, term: &mut Term) {
-        use TermKind::*;
-        match &mut term.kind {
-            Constant(_) | Real(_) | Object(_) | Function(_) | Old => {}
-            Deref(a)
-            | Field(a, _)
-            | Materialise(_, a)
-            | Load(a)
-            | Address(a)
-            | Convert(a)
-            | Unary(_, a)
-            | Not(a) => self.term(a),
-            Literal(_, initial) => self.initial(initial),
-            Arithmetic(_, a, b)
-            | Compare(_, a, b)
-            | Shift(_, a, b)
-            | Divide(_, a, b)
-            | Offset(_, a, b, _)
-            | Difference(a, b, _)
-            | And(a, b)
-            | Or(a, b)
-            | Assign(a, b)
-            | Update(a, b, _) => {
-                self.term(a);
-                self.term(b);
-            }
-            Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| self.term(part)),
-            Comma(terms) | FloatCall(_, terms) => terms.iter_mut().for_each(|part| self.term(part)),
-            Block(statements, value) => {
-                self.statements(statements);
-                if let Some(value) = value {
-                    self.term(value);
-                }
-            }
-            Call(callee, arguments) => {
-                self.term(callee);
-                arguments.iter_mut().for_each(|argument| self.term(argument));
-                let Function(id) = callee.kind else { return };
-                let Some(fixed) = self.fixed[id.0 as usize] else { return };
-                if arguments.len() >= fixed {
-                    let rest = arguments.split_off(fixed);
-                    arguments.push(self.pack(rest, term.span));
-                }
-            }
+    fn call(&mut self, term: &mut Term) {
+        let TermKind::Call(callee, arguments) = &mut term.kind else { return };
+        let TermKind::Function(id) = callee.kind else { return };
+        let Some(fixed) = self.fixed[id.0 as usize] else { return };
+        if arguments.len() >= fixed {
+            let rest = arguments.split_off(fixed);
+            arguments.push(self.pack(rest, term.span));
         }
     }
 

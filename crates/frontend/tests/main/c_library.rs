@@ -115,3 +115,56 @@ fn parts_of_texts() {
     );
     agree("strings", "#define _GNU_SOURCE\n#include <string.h>\n#include <strings.h>", &body);
 }
+
+#[test]
+fn integers_in_any_base() {
+    let texts = [
+        "0",
+        "42",
+        "-17",
+        "+8",
+        "  99x",
+        "\\t-3",
+        "",
+        "-",
+        "+ 1",
+        "abc",
+        "0x1fG",
+        "0X",
+        "-0x",
+        "0xg",
+        "  0x",
+        "077",
+        "08",
+        "0b11",
+        "zZ",
+        "7fffffffffffffff",
+        "2147483648",
+        "-2147483649",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-18446744073709551615",
+        "-18446744073709551616",
+        "99999999999999999999 1",
+        "-1",
+    ];
+    let mut body = String::from("char *end;\n");
+    for text in texts {
+        body.push_str(&format!(
+            "{{ const char *text = \"{text}\"; static const int bases[] = {{0, 2, 8, 10, 16, 36, 1, 37, -1}};\n\
+             for (int i = 0; i < 9; i++) {{ int base = bases[i]; const char *none = text;\n"
+        ));
+        for function in ["strtol", "strtoul", "strtoll", "strtoull"] {
+            body.push_str(&format!(
+                "errno = 0; end = (char *)none; mix({function}(text, &end, base)); mix(end - text); mix(errno);\n\
+                 mix({function}(text, 0, base));\n"
+            ));
+        }
+        body.push_str("}}\n");
+    }
+    agree("bases", "#include <stdlib.h>\n#include <errno.h>", &body);
+}

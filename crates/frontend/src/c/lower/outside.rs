@@ -1,6 +1,6 @@
 //! What functions without a body may change.
 
-use wherefore_program::{Span, c_library};
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span, c_library};
 
 use super::Lower;
 use super::place::Place;
@@ -35,8 +35,50 @@ fn is_function(pointer: &Term) -> bool {
 }
 
 impl Lower<'_, '_> {
-    /// A function without a body is called: what its arguments point to may change.
+    /// A function without a body is called: what its arguments point to may change, and `errno`.
     pub(crate) fn changes(&mut self, id: FunctionId, arguments: &[Term], span: Span) -> Checked<()> {
+        self.changes_reached(id, arguments, span)?;
+        let name = self.cx.tree.function(id).name.as_str();
+        match self.cx.tree.errno {
+            Some(errno) if !models::leaves_errno(name) => self.changes_errno(errno, name, span),
+            _ => Ok(()),
+        }
+    }
+
+    /// A function may set `errno` to a positive number, or leave it.
+    fn changes_errno(&mut self, errno: ObjectId, name: &str, span: Span) -> Checked<()> {
+        let place = self.object(errno)?;
+        let before = self.read(&place, span)?;
+        let (scalar, ty) = (before.ty, place.ty().clone());
+        let before = self.keep(before, span);
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        self.write(&place, Expr::choice(scalar), &mut targets, &mut values, span)?;
+        // If it is one cell, it is the input itself; else its bytes are made of the input.
+        let (target, after) = match targets.as_slice() {
+            [only] => (only.clone(), self.read(&place, span)?),
+            _ => {
+                let number = self.body.temporary(scalar, span);
+                (number.into(), Expr::variable(number, scalar))
+            }
+        };
+        let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
+        let is_set = Expr::binary(BinaryOp::SLt, Expr::constant(0, scalar), after.clone());
+        let is_kept = Expr::binary(BinaryOp::Eq, after.clone(), before);
+        self.require(Expr::binary(BinaryOp::Or, is_set, is_kept), span);
+        if c_library::is_deterministic(name) {
+            self.approximated.push(edge);
+        }
+        self.inputs.push((edge, c_library::errno_of(name), scalar, ty.clone(), ty));
+        if targets.len() > 1 {
+            let (mut targets, mut values) = (Vec::new(), Vec::new());
+            self.write(&place, after, &mut targets, &mut values, span)?;
+            self.body.assign(span, targets, values);
+        }
+        Ok(())
+    }
+
+    /// What its arguments point to may change.
+    fn changes_reached(&mut self, id: FunctionId, arguments: &[Term], span: Span) -> Checked<()> {
         let tree = self.cx.tree;
         let name = tree.function(id).name.as_str();
         if models::CALLS_BACK.contains(&name) {
@@ -73,6 +115,8 @@ impl Lower<'_, '_> {
         } else {
             "returns anything and changes nothing"
         };
+        let sets = self.cx.tree.errno.is_some() && !models::leaves_errno(name);
+        let what = if sets { format!("{what}, and `errno`") } else { what.to_owned() };
         self.cx.assume(format!("`{name}` has no body: it {what}"), Some(span));
         Ok(())
     }

@@ -37,6 +37,7 @@ use wherefore_program::Span;
 use super::ctype::CType;
 use super::input::Unit;
 use super::lines::{LineTable, Sources};
+use super::models::model_of;
 use super::pragmas::Pragmas;
 use super::problem::{Checked, Problem};
 use super::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, Tree};
@@ -73,6 +74,11 @@ impl Linkage {
         self.functions.get(name).copied()
     }
 
+    /// Has all units that are read from now on see an object under a name.
+    pub(crate) fn add_object(&mut self, name: &str, id: ObjectId) {
+        self.objects.insert(name.to_owned(), id);
+    }
+
     /// The functions whose names for the assembler are others.
     pub(crate) fn functions_with_labels(&self) -> FxHashSet<FunctionId> {
         self.labels.iter().filter_map(|(name, ..)| self.functions.get(name).copied()).collect()
@@ -87,6 +93,20 @@ impl Linkage {
             }
             if let Some(id) = self.objects.get(name) {
                 tree.objects[id.0 as usize].problem.get_or_insert(problem.clone());
+            }
+        }
+    }
+
+    /// A function of the C library that headers give another name for the assembler, for another
+    /// standard of C, is the one of that name if there is a model of it.
+    pub(crate) fn take_other_standard(&mut self, tree: &mut Tree) {
+        for (name, label, _) in &self.labels {
+            let Some(id) = self.functions.get(name).copied() else { continue };
+            let is_free = tree.function(id).body.is_none() && !self.functions.contains_key(label);
+            if is_free && label.starts_with("__isoc23_") && model_of(label).is_some() {
+                tree.functions[id.0 as usize].name.clone_from(label);
+                self.functions.remove(name);
+                self.functions.insert(label.clone(), id);
             }
         }
     }
