@@ -125,6 +125,18 @@ pub struct Recipe {
     pub errors: Errors,
     /// Objects that are declared but not defined.
     pub undefined: Vec<String>,
+    /// Definitions of functions of the C library that bring inputs, if the program uses them.
+    pub models: Option<InputModels>,
+}
+
+/// Definitions in C of functions of the C library that bring inputs. What they get from outside
+/// comes from functions whose names begin with `__input_`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputModels {
+    /// The text.
+    pub text: String,
+    /// The functions that programs may call.
+    pub names: Vec<String>,
 }
 
 /// What counts as an error in a compiled program.

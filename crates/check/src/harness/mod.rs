@@ -7,7 +7,8 @@
 //! # Reading order
 //! 1. [`replay`]: a failing run of a task. [`Replay`]: the outcome.
 //! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
-//!    in a folder of its own (`folder.rs`); `int128.rs`: what 32-bit compilers do not know.
+//!    in a folder of its own (`folder.rs`); `inputs.c`: what models of functions that bring input
+//!    need; `int128.rs`: what 32-bit compilers do not know.
 
 mod build;
 mod folder;
@@ -22,8 +23,8 @@ use std::time::Duration;
 
 pub use wherefore_program::Errors;
 use wherefore_program::{
-    Argument, EdgeRef, ErrorKind, ErrorSite, Input, Interpreter, LocationKind, Operation, Program, Recipe,
-    Task, Trace, Unset, Variable, c_library,
+    Argument, EdgeRef, ErrorKind, ErrorSite, Input, InputModels, Interpreter, LocationKind, Operation,
+    Program, Recipe, Task, Trace, Unset, Variable, c_library,
 };
 
 use crate::verdict::FailingRun;
@@ -49,6 +50,8 @@ pub(crate) struct Case<'a> {
     pub errors: Errors,
     /// Objects that are declared but not defined.
     pub undefined: &'a [String],
+    /// Definitions of functions of the C library that bring inputs.
+    pub models: Option<&'a InputModels>,
 }
 
 /// A step that brings a value from outside.
@@ -158,6 +161,7 @@ pub fn replay(
         entry: &recipe.entry,
         errors: errors_at(&task.program, &recipe.errors, site),
         undefined: &recipe.undefined,
+        models: recipe.models.as_ref(),
     };
     replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), (enclosure, time))
 }

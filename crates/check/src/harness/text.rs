@@ -22,6 +22,9 @@ const ERRORS: [&str; 2] = ["reach_error", "__VERIFIER_error"];
 const ASSUMPTIONS: [&str; 3] = ["__VERIFIER_assume", "assume_abort_if_not", "__CPROVER_assume"];
 const ASSERTIONS: [&str; 3] = ["assert", "__VERIFIER_assert", "__CPROVER_assert"];
 
+/// What models of functions that bring input need.
+const INPUTS: &str = include_str!("inputs.c");
+
 /// What the linker missed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Missing(pub(crate) BTreeSet<String>);
@@ -117,7 +120,7 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
             None => ("long long", "  return 0;\n".to_owned()),
         };
         let set = if set.is_empty() { set } else { format!("  {{\n{set}  }}\n") };
-        let _ = writeln!(out, "WEAK PLAIN {ty} {name}() {{\n{set}{give}}}");
+        let _ = writeln!(out, "{} {{\n{set}{give}}}", head(ty, name));
     }
     for name in &missing.0 {
         if case.undefined.contains(name) {
@@ -128,8 +131,16 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
                 Some("double") => "double",
                 _ => "long long",
             };
-            let _ = writeln!(out, "WEAK PLAIN {ty} {name}() {{ return 0; }}");
+            let _ = writeln!(out, "{} {{ return 0; }}", head(ty, name));
         }
+    }
+    if let Some(models) = case.models {
+        // Definitions of the program take their place.
+        let _ = writeln!(out);
+        for name in &models.names {
+            let _ = writeln!(out, "#pragma weak {name}");
+        }
+        let _ = write!(out, "{}\n{INPUTS}", models.text);
     }
     if case.entry != "main" {
         let values = feeding.arguments.iter().map(|(ty, value)| converted(*ty, &format!("{value}ULL")));
@@ -149,6 +160,14 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
         );
     }
     out
+}
+
+/// The head of a function. Models declare what brings their input with types of their own.
+fn head(ty: &str, name: &str) -> String {
+    match name.starts_with("__input_") || name == "__outside" {
+        true => format!("{ty} fed{name}() __asm__(\"{name}\");\nWEAK PLAIN {ty} fed{name}()"),
+        false => format!("WEAK PLAIN {ty} {name}()"),
+    }
 }
 
 /// Declares `value`, the next one of a list, and 0 behind its end.

@@ -14,6 +14,7 @@
 //!    `floats.rs`: which floating-point types are followed.
 //!    `variadic.rs`: variable arguments as a structure in memory.
 //!    `provisional.rs`: definitions that are only for inlining. `errno.rs`: `errno` as an object.
+//!    `scanf.rs`: what `scanf` reads as inputs.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
@@ -39,6 +40,7 @@ mod prp;
 mod quotable;
 mod recover;
 mod rewrite;
+mod scanf;
 mod sema;
 mod spellings;
 mod task;
@@ -54,7 +56,7 @@ use std::sync::Arc;
 
 pub use wherefore_program::{Assumption, Input};
 use wherefore_program::{
-    Compilation, EdgeRef, Errors, Language, Program, Recipe, Span, TargetChoice, Unsupported,
+    Compilation, EdgeRef, Errors, InputModels, Language, Program, Recipe, Span, TargetChoice, Unsupported,
 };
 
 use crate::diagnostics::LoadError;
@@ -159,6 +161,8 @@ pub struct Translation {
     pub unsupported: Vec<Unsupported>,
     /// Objects that are declared and used but not defined.
     pub undefined: Vec<String>,
+    /// Definitions in C of functions of the library that bring inputs, if the program uses them.
+    pub models: Option<InputModels>,
     /// The parts of memory: pointers into different ones never meet.
     pub regions: Vec<Region>,
     /// How wide types are.
@@ -312,6 +316,7 @@ fn translate_texts(
     if let Some(errno) = errno.and_then(|function| errno::as_object(&mut tree, function)) {
         linkage.add_object(errno::OBJECT, errno);
     }
+    scanf::as_inputs(&mut tree, &mut linkage);
     variadic::pass_in_memory(&mut tree);
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
     let only_here = || {
@@ -356,6 +361,13 @@ fn translate_texts(
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
     }
+    let brings_input = |id: &tree::FunctionId| tree.function(*id).name.starts_with(models::INPUT);
+    let models = usage.functions.iter().any(brings_input).then(|| {
+        let text = models::MODELS.iter().find(|model| model.name == models::INPUTS);
+        let text = text.map(|model| model.text).unwrap_or_default();
+        let names = models::seen_from_outside(text).map(str::to_owned).collect();
+        InputModels { text: text.to_owned(), names }
+    });
     let sources = files::keep_used(
         sources.files,
         given,
@@ -374,6 +386,7 @@ fn translate_texts(
         doubts: lowered.doubts,
         unsupported: lowered.unsupported,
         undefined: lowered.undefined,
+        models,
         regions: lowered.regions,
         data_model: options.data_model,
         mentions,
@@ -400,6 +413,7 @@ impl Translation {
                 entry: options.entry.clone(),
                 errors: options.property.errors(),
                 undefined: self.undefined,
+                models: self.models,
             }),
         };
         wherefore_program::Task {

@@ -38,10 +38,36 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         | "__builtin_trap"
         | "__builtin_unreachable"
         | "__builtin_abort" => Meaning::End,
-        "malloc" | "alloca" | "__builtin_alloca" | "valloc" => Meaning::Allocate,
+        "malloc" | "alloca" | "__builtin_alloca" | "valloc" | "__builtin_own_room" => Meaning::Allocate,
         "calloc" => Meaning::AllocateZero,
         "free" | "cfree" => Meaning::Free,
-        _ if name.starts_with("__VERIFIER_nondet_") => Meaning::Input,
+        // What the compiled program decides.
+        "__builtin_own_any" => Meaning::Input,
+        _ if name.starts_with("__VERIFIER_nondet_") || name.starts_with(INPUT) => Meaning::Input,
+        _ => return None,
+    })
+}
+
+/// What the names of functions begin with that bring the values from outside in our own texts.
+pub(crate) const INPUT: &str = "__input_";
+
+/// The function after whose call, in our own texts, `errno` may have another value.
+pub(crate) const OUTSIDE: &str = "__outside";
+
+/// Whether an allocation may fail. What lives on the stack, and what our own texts need, is there.
+pub(crate) fn may_fail(name: &str) -> bool {
+    !matches!(name, "alloca" | "__builtin_alloca" | "__builtin_own_room")
+}
+
+/// The least and the greatest result of a function without a body, if they are known.
+pub(crate) fn range(name: &str) -> Option<(i64, i64)> {
+    Some(match name {
+        "fgetc" | "getc" | "getchar" | "_IO_getc" | "getc_unlocked" | "getchar_unlocked"
+        | "fgetc_unlocked" | "ungetc" => (-1, 255),
+        "rand" | "random" | "lrand48" | "rand_r" | "nrand48" => (0, 0x7fff_ffff),
+        "printf" | "fprintf" | "vprintf" | "vfprintf" | "dprintf" | "vdprintf" | "sprintf" | "snprintf"
+        | "vsprintf" | "vsnprintf" | "asprintf" | "vasprintf" | "puts" | "fputs" => (-1, 0x7fff_ffff),
+        "putchar" | "putc" | "fputc" => (-1, 255),
         _ => return None,
     })
 }
@@ -68,8 +94,12 @@ pub(crate) fn is_harmless(name: &str) -> bool {
 }
 
 /// Functions of the C library that call functions that they are given, now or later.
-pub(crate) const CALLS_BACK: [&str; 7] =
-    ["atexit", "on_exit", "at_quick_exit", "signal", "sigaction", "qsort", "bsearch"];
+pub(crate) const CALLS_BACK: [&str; 5] = ["atexit", "on_exit", "at_quick_exit", "signal", "sigaction"];
+
+/// Whether a function calls a comparison of the program, in an order of its own.
+pub(crate) fn compares(name: &str) -> bool {
+    matches!(name, "qsort" | "bsearch")
+}
 
 /// The name that a built-in function has without its prefix, if it means the same.
 pub(crate) fn without_prefix(name: &str) -> Option<&str> {
@@ -85,7 +115,7 @@ pub(crate) fn without_prefix(name: &str) -> Option<&str> {
 
 /// Whether a function without a body leaves `errno` as it is.
 pub(crate) fn leaves_errno(name: &str) -> bool {
-    const QUIET: [&str; 27] = [
+    const QUIET: [&str; 26] = [
         "rand",
         "srand",
         "random",
@@ -112,7 +142,6 @@ pub(crate) fn leaves_errno(name: &str) -> bool {
         "ldiv",
         "lldiv",
         "__ctype_get_mb_cur_max",
-        "qsort",
     ];
     QUIET.contains(&name) || name.starts_with("__builtin_") || name.starts_with("__VERIFIER_")
 }
@@ -126,10 +155,15 @@ pub(crate) struct Model {
 
 /// The files. One is linked when a program uses a function that it defines and the program does
 /// not.
-pub(crate) const MODELS: [Model; 2] = [
+pub(crate) const MODELS: [Model; 4] = [
     Model { name: "<library>", text: include_str!("library.c") },
     Model { name: "<numbers>", text: include_str!("library/numbers.c") },
+    Model { name: "<sort>", text: include_str!("library/sort.c") },
+    Model { name: INPUTS, text: include_str!("library/inputs.c") },
 ];
+
+/// The name of the file that replay compiles, too.
+pub(crate) const INPUTS: &str = "<inputs>";
 
 /// The file that defines a function, by its position.
 pub(crate) fn model_of(name: &str) -> Option<usize> {
@@ -138,6 +172,12 @@ pub(crate) fn model_of(name: &str) -> Option<usize> {
         all.flat_map(|(i, model)| defined(model.text).map(move |name| (name, i))).collect()
     });
     DEFINED.get(name).copied()
+}
+
+/// The functions of a text of ours that other texts see.
+pub(crate) fn seen_from_outside(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().filter(|line| !line.starts_with("static"));
+    lines.filter_map(|line| defined(line).next())
 }
 
 /// The functions that a text of ours defines. Their heads are the lines that begin with a word and

@@ -127,6 +127,27 @@ pub(crate) struct Function {
     pub(crate) runs: Option<Runs>,
 }
 
+impl Function {
+    /// A function without a body.
+    pub(crate) fn declared(name: &str, signature: Rc<Signature>, span: Span) -> Function {
+        Function {
+            name: name.to_owned(),
+            signature,
+            parameters: Vec::new(),
+            rest: None,
+            body: None,
+            returns: true,
+            provisional: false,
+            span,
+            end: span,
+            problems: Vec::new(),
+            labels: Vec::new(),
+            weak: None,
+            runs: None,
+        }
+    }
+}
+
 /// When a function runs by itself, with its priority: of those in front the least comes first, of
 /// those behind the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

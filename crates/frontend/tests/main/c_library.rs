@@ -168,3 +168,20 @@ fn integers_in_any_base() {
     }
     agree("bases", "#include <stdlib.h>\n#include <errno.h>", &body);
 }
+
+#[test]
+fn sorting_and_searching_call_back() {
+    let head = "#include <stdlib.h>\n\
+        static int up(const void *a, const void *b) { return *(const int *)a < *(const int *)b ? -1 : *(const int *)a > *(const int *)b; }\n\
+        static int down(const void *a, const void *b) { return up(b, a); }\n\
+        struct pair { char key; short value; };\n\
+        static int keys(const void *a, const void *b) { return ((const struct pair *)a)->key - ((const struct pair *)b)->key; }";
+    let body = "int numbers[] = {5, -3, 9, 0, 2147483647, 7, -8, 1}; int key = 7, none = 6, *found;\n\
+        qsort(numbers, 8, sizeof *numbers, up); for (int i = 0; i < 8; i++) mix(numbers[i]);\n\
+        for (int i = -9; i < 11; i++) { found = bsearch(&i, numbers, 8, sizeof *numbers, up); mix(found ? found - numbers : 99); }\n\
+        qsort(numbers, 8, sizeof *numbers, down); for (int i = 0; i < 8; i++) mix(numbers[i]);\n\
+        qsort(numbers, 0, sizeof *numbers, up); mix(bsearch(&none, numbers, 0, sizeof *numbers, up) == 0);\n\
+        struct pair pairs[] = {{'c', 1}, {'a', 2}, {'b', 3}, {'e', 4}, {'d', 5}};\n\
+        qsort(pairs, 5, sizeof *pairs, keys); for (int i = 0; i < 5; i++) mix(pairs[i].value);";
+    agree("sort", head, body);
+}

@@ -86,7 +86,7 @@ impl Lower<'_, '_> {
                 self.anything(term).map(Some)
             }
             Meaning::Allocate | Meaning::AllocateZero => {
-                self.allocation(meaning, arguments, term, want).map(Some)
+                self.allocation((&name, meaning), arguments, term, want).map(Some)
             }
         }
     }
@@ -111,7 +111,7 @@ impl Lower<'_, '_> {
 
     fn allocation(
         &mut self,
-        meaning: Meaning,
+        (name, meaning): (&str, Meaning),
         arguments: &[Term],
         term: &Term,
         want: &Want,
@@ -138,9 +138,11 @@ impl Lower<'_, '_> {
         };
         let fresh = self.body.temporary(pointer, span);
         let address = Expr::variable(fresh, pointer);
-        let direct = !self.cx.options.malloc_may_fail && meaning == Meaning::Allocate;
-        if direct {
+        let may_fail = self.cx.options.malloc_may_fail && models::may_fail(name);
+        if !may_fail && models::may_fail(name) {
             self.cx.assume("`malloc` and the like never return NULL", Some(span));
+        }
+        if !may_fail && meaning == Meaning::Allocate {
             self.allocate_fresh(target.clone(), size, span);
         } else {
             self.allocate_fresh(fresh.into(), size.clone(), span);
@@ -148,11 +150,10 @@ impl Lower<'_, '_> {
                 let class = self.cx.classes.value(self.cx.tree, term);
                 self.zero_fresh(class, &address, size, span);
             }
-            let value = if self.cx.options.malloc_may_fail {
+            let value = if may_fail {
                 let null = Expr::constant(0, pointer);
                 Expr::if_then_else(Expr::choice(Scalar::Bool), null, address)
             } else {
-                self.cx.assume("`malloc` and the like never return NULL", Some(span));
                 address
             };
             self.body.assign(span, vec![target.clone()], vec![value]);

@@ -261,21 +261,7 @@ impl Sema<'_> {
         span: wherefore_program::Span,
     ) -> FunctionId {
         let id = FunctionId(self.tree.functions.len() as u32);
-        self.tree.functions.push(Function {
-            name: name.to_owned(),
-            signature,
-            parameters: Vec::new(),
-            rest: None,
-            body: None,
-            returns: true,
-            provisional: false,
-            span,
-            end: span,
-            problems: Vec::new(),
-            labels: Vec::new(),
-            weak: None,
-            runs: None,
-        });
+        self.tree.functions.push(Function::declared(name, signature, span));
         id
     }
 

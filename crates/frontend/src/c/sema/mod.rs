@@ -74,6 +74,11 @@ impl Linkage {
         self.functions.get(name).copied()
     }
 
+    /// Has all units that are read from now on see a function under a name.
+    pub(crate) fn add_function(&mut self, name: &str, id: FunctionId) {
+        self.functions.insert(name.to_owned(), id);
+    }
+
     /// Has all units that are read from now on see an object under a name.
     pub(crate) fn add_object(&mut self, name: &str, id: ObjectId) {
         self.objects.insert(name.to_owned(), id);
