@@ -19,6 +19,7 @@
 mod bounds;
 mod builder;
 mod bytes;
+pub mod c_compiler;
 pub mod c_library;
 mod call_graph;
 mod chance;

@@ -3,6 +3,7 @@
 //! A front end makes a [`Task`] from files; engines decide it, and nothing that an answer needs is
 //! dropped on the way: the checks, the inputs, the assumptions, and how the program is compiled.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -117,6 +118,10 @@ pub struct Recipe {
     pub files: Vec<PathBuf>,
     /// Options of the preprocessor.
     pub preprocessor: Vec<String>,
+    /// Options of the preprocessor for single files.
+    pub flags: BTreeMap<PathBuf, Vec<String>>,
+    /// How many of the files, the last ones, give way to definitions of the others.
+    pub weak_files: usize,
     /// 64, or 32.
     pub pointer_bits: u32,
     /// The function where runs start.

@@ -42,6 +42,10 @@ pub(crate) struct Case<'a> {
     pub files: &'a [PathBuf],
     /// Handed to the preprocessor.
     pub preprocessor: &'a [String],
+    /// Handed to it for single files.
+    pub flags: &'a BTreeMap<PathBuf, Vec<String>>,
+    /// How many of the files, the last ones, give way to definitions of the others.
+    pub weak_files: usize,
     /// 64, or 32.
     pub pointer_bits: u32,
     /// The function where runs start.
@@ -157,6 +161,8 @@ pub fn replay(
         feeds: &feeds,
         files: &recipe.files,
         preprocessor: &recipe.preprocessor,
+        flags: &recipe.flags,
+        weak_files: recipe.weak_files,
         pointer_bits: recipe.pointer_bits,
         entry: &recipe.entry,
         errors: errors_at(&task.program, &recipe.errors, site),

@@ -179,6 +179,8 @@ pub(crate) const UNNAMED: &str = "<unnamed>";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) name: String,
+    /// The name of the type, if the structure itself has none.
+    pub(crate) alias: Option<String>,
     pub(crate) union: bool,
     pub(crate) fields: Vec<Field>,
     pub(crate) size: u64,

@@ -17,7 +17,9 @@
 //!    `scanf.rs`: what `scanf` reads as inputs.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
-//! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
+//! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c` and the folder `library`:
+//!    functions without a definition.
+//! 6. `harness.rs`: a C file that calls a function.
 
 mod attributes;
 mod cimple;
@@ -26,6 +28,7 @@ mod doubts;
 mod errno;
 mod files;
 mod floats;
+mod harness;
 mod input;
 mod judge;
 mod lines;
@@ -51,6 +54,7 @@ mod variadic;
 mod walk;
 mod writes;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,6 +66,7 @@ use wherefore_program::{
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
 pub use ctype::DataModel;
+pub use harness::harness;
 use judge::Given;
 use lines::Sources;
 pub use mentions::Mentions;
@@ -116,6 +121,16 @@ pub struct Options {
     pub data_model: DataModel,
     /// Handed to the preprocessor: `-D…`, `-I…`.
     pub preprocessor: Vec<String>,
+    /// Handed to the preprocessor for single files.
+    pub flags: BTreeMap<PathBuf, Vec<String>>,
+    /// The file that holds what was read from standard input: it is shown as [`STANDARD_INPUT`].
+    pub standard_input: Option<PathBuf>,
+    /// Files whose definitions take the place of what the program does not define.
+    pub models: Vec<PathBuf>,
+    /// Functions without a body that write nothing.
+    pub pure: Vec<String>,
+    /// Functions without a body that do not return.
+    pub no_return: Vec<String>,
     /// What is an error.
     pub property: Property,
     /// The function where runs start.
@@ -134,6 +149,11 @@ impl Default for Options {
         Self {
             data_model: DataModel::default(),
             preprocessor: Vec::new(),
+            flags: BTreeMap::new(),
+            standard_input: None,
+            models: Vec::new(),
+            pure: Vec::new(),
+            no_return: Vec::new(),
             property: Property::default(),
             entry: "main".to_owned(),
             malloc_may_fail: false,
@@ -142,6 +162,16 @@ impl Default for Options {
         }
     }
 }
+
+impl Options {
+    /// What the preprocessor gets for a file.
+    pub fn flags_of(&self, file: &Path) -> Vec<String> {
+        self.preprocessor.iter().chain(self.flags.get(file).into_iter().flatten()).cloned().collect()
+    }
+}
+
+/// The name of standard input in messages and answers.
+pub const STANDARD_INPUT: &str = "<stdin>";
 
 /// A program from C, with what its meaning rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,6 +191,8 @@ pub struct Translation {
     pub unsupported: Vec<Unsupported>,
     /// Objects that are declared and used but not defined.
     pub undefined: Vec<String>,
+    /// Functions without a body that the program uses, by name: what they do is assumed.
+    pub without_body: Vec<String>,
     /// Definitions in C of functions of the library that bring inputs, if the program uses them.
     pub models: Option<InputModels>,
     /// The parts of memory: pointers into different ones never meet.
@@ -216,7 +248,10 @@ fn translate_files(files: &[PathBuf], roots: Roots, options: &Options) -> Result
         let mut sources = Sources::default();
         let mut texts = Vec::new();
         for file in files {
-            texts.push(input::read(file, &options.preprocessor, &mut sources)?);
+            texts.push(input::read(file, options, &mut sources)?);
+        }
+        for file in &options.models {
+            texts.push(input::read(file, options, &mut sources)?);
         }
         if files.iter().any(|file| is_cimple(file)) {
             return translate_texts(texts, sources, (Given::Files(files), roots), &cimple::options(options));
@@ -263,7 +298,7 @@ pub fn translate_cimple(name: &str, text: &str, options: &Options) -> Result<Tra
     })
 }
 
-fn in_thread(work: impl FnOnce() -> Result<Translation, LoadError> + Send) -> Result<Translation, LoadError> {
+fn in_thread<R: Send>(work: impl FnOnce() -> Result<R, LoadError> + Send) -> Result<R, LoadError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
         match thread {
@@ -280,6 +315,7 @@ fn translate_texts(
     options: &Options,
 ) -> Result<Translation, LoadError> {
     let given = texts.len();
+    let own = given - options.models.len();
     let mut tree = Tree::default();
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
@@ -287,8 +323,11 @@ fn translate_texts(
     let mut mentions = Mentions::new(options.error_labels);
     let judged = std::cell::OnceCell::new();
     let is_c = || *judged.get_or_init(|| given_as.is_c(options));
-    for text in texts {
+    for (i, text) in texts.into_iter().enumerate() {
         match input::parse(text, &mut sources, is_c) {
+            Ok(unit) if i >= own => {
+                problems.extend(sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources));
+            }
             Ok(unit) => {
                 if unit.is_cimple {
                     mentions.add_cimple(&unit.tree);
@@ -312,6 +351,11 @@ fn translate_texts(
     if !problems.iter().all(|problem| problem.is_mistake() && is_c()) {
         return Err(refuse(&sources, problems));
     }
+    problems.extend(told(&mut tree, options));
+    if !problems.iter().all(Problem::is_mistake) {
+        return Err(refuse(&sources, problems));
+    }
+    walk::resolve_aliases(&mut tree);
     let errno = linkage.function(errno::FUNCTION).filter(|id| tree.function(*id).body.is_none());
     if let Some(errno) = errno.and_then(|function| errno::as_object(&mut tree, function)) {
         linkage.add_object(errno::OBJECT, errno);
@@ -361,6 +405,16 @@ fn translate_texts(
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
     }
+    let mut without_body: Vec<String> = Vec::new();
+    for function in usage.functions.iter().map(|id| tree.function(*id)) {
+        let is_own = [models::INPUT, models::OUTSIDE, "__builtin_"];
+        let is_own = is_own.iter().any(|prefix| function.name.starts_with(prefix));
+        if function.body.is_none() && models::meaning(&function.name).is_none() && !is_own {
+            without_body.push(function.name.clone());
+        }
+    }
+    without_body.sort();
+    without_body.dedup();
     let brings_input = |id: &tree::FunctionId| tree.function(*id).name.starts_with(models::INPUT);
     let models = usage.functions.iter().any(brings_input).then(|| {
         let text = models::MODELS.iter().find(|model| model.name == models::INPUTS);
@@ -386,11 +440,35 @@ fn translate_texts(
         doubts: lowered.doubts,
         unsupported: lowered.unsupported,
         undefined: lowered.undefined,
+        without_body,
         models,
         regions: lowered.regions,
         data_model: options.data_model,
         mentions,
     })
+}
+
+/// Takes note of what the user says about functions without a body.
+fn told(tree: &mut Tree, options: &Options) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut tell = |option: &str, names: &[String], note: fn(&mut tree::Function)| {
+        for name in names {
+            let is_meant = |function: &&mut tree::Function| function.name == *name && function.body.is_none();
+            let mut is_known = false;
+            for function in tree.functions.iter_mut().filter(is_meant) {
+                note(function);
+                is_known = true;
+            }
+            if !is_known {
+                let span = Span::new(wherefore_program::FileId(0), 0, 0);
+                let what = format!("{option}: there is no function `{name}` without a body");
+                problems.push(Problem::not_linked(span, what));
+            }
+        }
+    };
+    tell("--assume-pure", &options.pure, |function| function.pure = true);
+    tell("--no-return", &options.no_return, |function| function.returns = false);
+    problems
 }
 
 /// A file of definitions that the program needs and that is not yet linked, by its position.
@@ -407,8 +485,10 @@ impl Translation {
         let compilation = match is_cimple {
             true => Compilation::Pointless("Cimple is not compiled".to_owned()),
             false => Compilation::Compiled(Recipe {
-                files: files.to_vec(),
+                files: files.iter().chain(&options.models).cloned().collect(),
+                weak_files: options.models.len(),
                 preprocessor: options.preprocessor.clone(),
+                flags: options.flags.clone(),
                 pointer_bits: options.data_model.pointer_bits(),
                 entry: options.entry.clone(),
                 errors: options.property.errors(),

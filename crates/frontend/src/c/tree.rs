@@ -23,6 +23,9 @@ pub(crate) struct Tree {
     pub(crate) types: Types,
     pub(crate) objects: Vec<Object>,
     pub(crate) functions: Vec<Function>,
+    /// Second names of functions and of objects, and what they stand for.
+    pub(crate) function_aliases: Vec<(FunctionId, FunctionId)>,
+    pub(crate) object_aliases: Vec<(ObjectId, ObjectId)>,
     /// What `errno` is, if the program uses it.
     pub(crate) errno: Option<ObjectId>,
 }
@@ -113,6 +116,8 @@ pub(crate) struct Function {
     pub(crate) rest: Option<ObjectId>,
     pub(crate) body: Option<Vec<Statement>>,
     pub(crate) returns: bool,
+    /// Whether it is said to write nothing.
+    pub(crate) pure: bool,
     /// Whether the body is only for inlining: another definition replaces it.
     pub(crate) provisional: bool,
     pub(crate) span: Span,
@@ -137,6 +142,7 @@ impl Function {
             rest: None,
             body: None,
             returns: true,
+            pure: false,
             provisional: false,
             span,
             end: span,

@@ -124,6 +124,7 @@ impl Packing<'_> {
         let (size, align) = (offset, 8);
         self.tree.types.records.push(Record {
             name,
+            alias: None,
             union: false,
             fields,
             size,

@@ -1,6 +1,36 @@
 //! Terms that are changed in place.
 
-use super::tree::{Initial, Statement, StatementKind, Term, TermKind};
+use rustc_hash::FxHashMap;
+
+use super::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
+
+/// Puts functions and objects in the place of their second names. A second name that another file
+/// defines is the one of that file.
+pub(crate) fn resolve_aliases(tree: &mut Tree) {
+    let functions = tree.function_aliases.iter().copied();
+    let functions: FxHashMap<FunctionId, FunctionId> =
+        functions.filter(|(name, _)| tree.function(*name).body.is_none()).collect();
+    let objects: FxHashMap<ObjectId, ObjectId> = tree.object_aliases.iter().copied().collect();
+    if functions.is_empty() && objects.is_empty() {
+        return;
+    }
+    let mut act = |term: &mut Term| match &mut term.kind {
+        TermKind::Function(id) => *id = functions.get(id).copied().unwrap_or(*id),
+        TermKind::Object(id) => *id = objects.get(id).copied().unwrap_or(*id),
+        _ => {}
+    };
+    for name in objects.keys() {
+        tree.objects[name.0 as usize].defined = true;
+    }
+    for function in &mut tree.functions {
+        each_term(function.body.as_deref_mut().unwrap_or_default(), &mut act);
+    }
+    for object in &mut tree.objects {
+        if let Some(initial) = &mut object.initial {
+            in_initial(initial, &mut act);
+        }
+    }
+}
 
 /// Hands every term of some statements to `act`, the parts of a term before the term itself.
 pub(crate) fn each_term(statements: &mut [Statement], act: &mut dyn FnMut(&mut Term)) {

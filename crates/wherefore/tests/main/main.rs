@@ -11,5 +11,6 @@ mod program;
 mod proofs;
 mod property;
 mod replay;
+mod sources;
 mod task;
 mod verdicts;

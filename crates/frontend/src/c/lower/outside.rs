@@ -37,6 +37,11 @@ fn is_function(pointer: &Term) -> bool {
 impl Lower<'_, '_> {
     /// A function without a body is called: what its arguments point to may change, and `errno`.
     pub(crate) fn changes(&mut self, id: FunctionId, arguments: &[Term], span: Span) -> Checked<()> {
+        if self.cx.tree.function(id).pure {
+            let name = &self.cx.tree.function(id).name;
+            self.cx.assume(format!("`{name}` returns anything and writes nothing, as told"), Some(span));
+            return Ok(());
+        }
         self.changes_reached(id, arguments, span)?;
         let name = self.cx.tree.function(id).name.as_str();
         match self.cx.tree.errno {

@@ -221,7 +221,8 @@ impl Classes {
                     for (value, argument) in values.iter().zip(arguments) {
                         if let Some(to) = argument.ty.pointee() {
                             self.touch(tree, (*value, 0), to);
-                            if written.is_none() && !is_text(tree, argument) {
+                            let is_pure = tree.function(id).pure;
+                            if written.is_none() && !is_pure && !is_text(tree, argument) {
                                 self.facts(*value).escaped = true;
                                 // What it puts there may come from anywhere.
                                 let inside = self.contents(*value);

@@ -4,12 +4,13 @@
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
 //! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have.
 //!    `declare.rs`: declarations and functions; `unknown.rs`: those that are not understood.
-//!    `initial.rs`: initialisers.
+//!    `initial.rs`: initialisers. `aliases.rs`: second names.
 //! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`,
 //!    `bit_builtins.rs`: functions that the compiler knows. `variadic.rs`: `va_list` and what is
 //!    done with it.
 //! 4. `statement.rs`: statements.
 
+mod aliases;
 mod bit_builtins;
 mod builtins;
 mod convert;
@@ -175,6 +176,10 @@ pub(crate) struct Sema<'a> {
     problems: Vec<Problem>,
     /// Attributes that are not supported, of the declaration at hand.
     refused: Vec<Problem>,
+    /// The name that the declaration at hand is a second one for, and where that is said.
+    alias: Option<(String, Span)>,
+    /// Second names of the unit, and what they stand for.
+    aliases: Vec<(String, String, Span)>,
     /// Where such attributes were met.
     met: BTreeSet<usize>,
     /// What to do with a second definition of a function.
@@ -250,6 +255,8 @@ fn analyse_unit(
         implied: Vec::new(),
         problems: Vec::new(),
         refused: Vec::new(),
+        alias: None,
+        aliases: Vec::new(),
         met: BTreeSet::new(),
         again,
         in_prototype: 0,
@@ -285,6 +292,7 @@ fn analyse_unit(
         let refused = std::mem::take(&mut sema.refused);
         sema.problems.extend(refused);
     }
+    sema.settle_aliases();
     for (at, name) in &unit.serious {
         if sema.met.contains(at) {
             continue;
