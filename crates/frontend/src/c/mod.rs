@@ -326,7 +326,7 @@ fn translate_texts(
     for (i, text) in texts.into_iter().enumerate() {
         match input::parse(text, &mut sources, is_c) {
             Ok(unit) if i >= own => {
-                problems.extend(sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources));
+                problems.extend(sema::analyse_models(&unit, &mut tree, &mut linkage, &mut sources));
             }
             Ok(unit) => {
                 if unit.is_cimple {
@@ -419,8 +419,17 @@ fn translate_texts(
     let models = usage.functions.iter().any(brings_input).then(|| {
         let text = models::MODELS.iter().find(|model| model.name == models::INPUTS);
         let text = text.map(|model| model.text).unwrap_or_default();
-        let names = models::seen_from_outside(text).map(str::to_owned).collect();
-        InputModels { text: text.to_owned(), names }
+        let names = models::seen_from_outside(text).map(str::to_owned);
+        // What the program does not take from here keeps its meaning.
+        let is_taken = |name: &String| {
+            let used = usage.functions.iter().map(|id| tree.function(*id));
+            let mut used = used.filter(|function| function.name == *name && function.body.is_some());
+            let is_ours = |span: Span| sources.files[span.file.0 as usize].name() == models::INPUTS;
+            name.starts_with("__builtin_") || used.any(|function| is_ours(function.span))
+        };
+        let (names, others): (Vec<String>, Vec<String>) = names.partition(is_taken);
+        let others: String = others.iter().map(|name| format!("#define {name} unused_{name}\n")).collect();
+        InputModels { text: format!("{others}{text}"), names }
     });
     let sources = files::keep_used(
         sources.files,

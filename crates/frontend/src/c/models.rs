@@ -96,6 +96,16 @@ pub(crate) fn is_harmless(name: &str) -> bool {
 /// Functions of the C library that call functions that they are given, now or later.
 pub(crate) const CALLS_BACK: [&str; 5] = ["atexit", "on_exit", "at_quick_exit", "signal", "sigaction"];
 
+/// Whether a function prints a text to where its first argument points, and the position of the
+/// size that it is given, if it is.
+pub(crate) fn prints_into(name: &str) -> Option<Option<usize>> {
+    match name {
+        "sprintf" | "vsprintf" => Some(None),
+        "snprintf" | "vsnprintf" => Some(Some(1)),
+        _ => None,
+    }
+}
+
 /// Whether a function calls a comparison of the program, in an order of its own.
 pub(crate) fn compares(name: &str) -> bool {
     matches!(name, "qsort" | "bsearch")

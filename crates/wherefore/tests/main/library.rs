@@ -171,3 +171,36 @@ fn qsort_and_bsearch_call_the_comparison() {
         assert_eq!(verdict(&format!("sort-{i}"), &text, &[]).0, right, "{body}");
     }
 }
+
+#[test]
+fn functions_that_only_have_a_name_of_the_library_are_inputs() {
+    let head = "#include <assert.h>\nextern int scanf(const char *, ...);\n";
+    let cases = [
+        ("fails", "extern int read(void); int x; if (scanf(\"%d\", &x) == 1 && x == 3) assert(read() != 5);"),
+        ("fails", "extern int getline(void); assert(getline() != 5);"),
+        ("fails", "extern int qsort(int); assert(qsort(3) == 3);"),
+    ];
+    for (i, (_, body)) in cases.into_iter().enumerate() {
+        let text = format!("{head}int main(void) {{ {body} return 0; }}\n");
+        let found = verdict(&format!("names-{i}"), &text, &[]);
+        // The compiler knows better than to replay the last one: `qsort` is of the library.
+        assert_eq!(found.0, if i == 2 { "unknown" } else { "unsafe" }, "{body}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_printed_into_memory_ends_within_its_size() {
+    judge(
+        "print",
+        &[
+            (
+                "safe",
+                "char b[8]; int x; scanf(\"%d\", &x); snprintf(b, 8, \"%d\", x); assert(strlen(b) < 8);",
+            ),
+            ("safe", "char b[8], c = 7; snprintf(&c, 0, \"abc\"); assert(c == 7 || c != 7);"),
+            ("safe", "char b[8]; assert(snprintf(b, 8, \"%d\", 5) >= -1);"),
+            ("fails", "char b[8]; sprintf(b, \"%d\", 42); assert(b[0] != '4');"),
+            ("unknown", "char b[8]; sprintf(b, \"%d\", 42); assert(b[0] == '4');"),
+        ],
+    );
+}

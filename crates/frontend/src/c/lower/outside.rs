@@ -106,7 +106,13 @@ impl Lower<'_, '_> {
             if !is_function(argument) {
                 let library = known.is_some();
                 if c_library::is_deterministic(name) {
-                    self.approximating(|lower| lower.change(name, argument, library, span))?;
+                    self.approximating(|lower| {
+                        let is_clear = lower.change(name, argument, library, span)?;
+                        if is_clear && i == 0 {
+                            lower.terminated(name, arguments, span)?;
+                        }
+                        Ok(())
+                    })?;
                 } else {
                     self.change(name, argument, library, span)?;
                 }
@@ -158,16 +164,48 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What an argument points to gets any value. If it is not clear which object that is, a proof
-    /// is doubtful.
-    fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<()> {
+    /// A function that prints into memory puts a zero behind the text, within the size if it is
+    /// given one.
+    fn terminated(&mut self, name: &str, arguments: &[Term], span: Span) -> Checked<()> {
+        let Some(size) = models::prints_into(name) else { return Ok(()) };
+        let size = size.and_then(|position| arguments.get(position));
+        let to = &arguments[0];
+        if !self.is_pure(to) || !size.is_none_or(|size| self.is_pure(size)) {
+            return Ok(());
+        }
+        let pointer = self.cx.pointer();
+        let address = self.value(to)?;
+        let length = self.body.temporary(pointer, span);
+        self.body.step(span, LocationKind::Statement, Operation::Havoc(vec![length.into()]));
+        let length = Expr::variable(length, pointer);
+        let class = self.cx.classes.value(self.cx.tree, to);
+        let end = Expr::binary(BinaryOp::Add, address, length.clone());
+        let place = Place::Memory { class, offset: 0, address: end, ty: CType::CHAR, bits: None };
+        let last = self.read(&place, span)?;
+        let is_zero = Expr::binary(BinaryOp::Eq, last.clone(), Expr::constant(0, last.ty));
+        let Some(size) = size else {
+            self.require(is_zero, span);
+            return Ok(());
+        };
+        let given = self.value(size)?;
+        let given = super::value::resize(given, size.ty.is_signed(), pointer);
+        let is_none = Expr::binary(BinaryOp::Eq, given.clone(), Expr::constant(0, pointer));
+        let is_inside = Expr::binary(BinaryOp::ULt, length, given);
+        let ends = Expr::binary(BinaryOp::And, is_inside, is_zero);
+        self.require(Expr::binary(BinaryOp::Or, is_none, ends), span);
+        Ok(())
+    }
+
+    /// What an argument points to gets any value; whether it is clear which object that is. If it
+    /// is not, a proof is doubtful.
+    fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<bool> {
         let tree = self.cx.tree;
         let class = self.cx.classes.value(tree, argument);
         let mut reached = self.cx.classes.reached(class);
         let first = reached.remove(0);
         let seen = object_of(argument);
         if seen.is_some_and(|id| tree.object(id).name.starts_with("string.")) {
-            return Ok(());
+            return Ok(false);
         }
         let mut clear = true;
         if self.cx.classes.is_ours(first) {
@@ -199,7 +237,7 @@ impl Lower<'_, '_> {
             let text = format!("`{name}` changes no object of the program that it reaches through pointers");
             self.cx.doubt(&text, Some(span));
         }
-        Ok(())
+        Ok(clear)
     }
 
     /// An object gets any value; false if that is not possible. Of a recursive function there are

@@ -332,8 +332,12 @@ impl Sema<'_> {
         // Another definition takes the place of one that is weak.
         let provisional = inline && external && attributes.gnu_inline || attributes.weak.is_some();
         let known = self.tree.function(id);
+        // A function of the program that only has the name of one of the library.
+        if self.again == super::Again::Library && !known.signature.is_like(&signature) {
+            return Ok(());
+        }
         if known.body.is_some() && (provisional || !known.provisional) {
-            if self.again == super::Again::Skip || inline || provisional {
+            if self.again != super::Again::Refuse || inline || provisional {
                 return Ok(());
             }
             let span = self.span(&syntax.node.declarator);

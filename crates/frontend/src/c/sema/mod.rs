@@ -212,16 +212,28 @@ enum Again {
     Refuse,
     /// The program's own definition stays.
     Skip,
+    /// The same, and a definition is left out if the program declares another function.
+    Library,
 }
 
-/// Adds our own definitions of library functions, where the program has none.
-pub(crate) fn analyse_library(
+/// Adds definitions of functions that the program does not define.
+pub(crate) fn analyse_models(
     unit: &Unit,
     tree: &mut Tree,
     linkage: &mut Linkage,
     sources: &mut Sources,
 ) -> Vec<Problem> {
     analyse_unit(unit, tree, linkage, sources, Again::Skip)
+}
+
+/// Adds our own definitions of library functions, where the program has none, and means them.
+pub(crate) fn analyse_library(
+    unit: &Unit,
+    tree: &mut Tree,
+    linkage: &mut Linkage,
+    sources: &mut Sources,
+) -> Vec<Problem> {
+    analyse_unit(unit, tree, linkage, sources, Again::Library)
 }
 
 /// Adds a unit to the tree. Problems in bodies are kept with the functions; the others are
