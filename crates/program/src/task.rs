@@ -108,7 +108,7 @@ pub enum Compilation {
     /// A compiled program would not fail where this one does, for this reason.
     Pointless(String),
     /// It is compiled like this.
-    Compiled(Recipe),
+    Compiled(Box<Recipe>),
 }
 
 /// How a C program is compiled and told to fail.

@@ -14,7 +14,8 @@
 //!    `floats.rs`: which floating-point types are followed.
 //!    `variadic.rs`: variable arguments as a structure in memory.
 //!    `provisional.rs`: definitions that are only for inlining. `errno.rs`: `errno` as an object.
-//!    `scanf.rs`: what `scanf` reads as inputs.
+//!    `scanf.rs`: what `scanf` reads as inputs; `printf.rs`: what `sprintf` writes; `calls.rs`: both.
+//!    `linking.rs`: what the program does not define.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c` and the folder `library`:
@@ -22,6 +23,7 @@
 //! 6. `harness.rs`: a C file that calls a function.
 
 mod attributes;
+mod calls;
 mod cimple;
 mod ctype;
 mod doubts;
@@ -32,11 +34,13 @@ mod harness;
 mod input;
 mod judge;
 mod lines;
+mod linking;
 mod lower;
 mod mentions;
 mod models;
 mod points_to;
 mod pragmas;
+mod printf;
 mod problem;
 mod provisional;
 mod prp;
@@ -315,7 +319,7 @@ fn translate_texts(
     options: &Options,
 ) -> Result<Translation, LoadError> {
     let given = texts.len();
-    let own = given - options.models.len();
+    let own = if let Given::Files(files) = given_as { files.len() } else { given };
     let mut tree = Tree::default();
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
@@ -351,7 +355,7 @@ fn translate_texts(
     if !problems.iter().all(|problem| problem.is_mistake() && is_c()) {
         return Err(refuse(&sources, problems));
     }
-    problems.extend(told(&mut tree, options));
+    problems.extend(linking::told(&mut tree, options));
     if !problems.iter().all(Problem::is_mistake) {
         return Err(refuse(&sources, problems));
     }
@@ -361,6 +365,7 @@ fn translate_texts(
         linkage.add_object(errno::OBJECT, errno);
     }
     scanf::as_inputs(&mut tree, &mut linkage);
+    printf::as_statements(&mut tree, &mut linkage);
     variadic::pass_in_memory(&mut tree);
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
     let only_here = || {
@@ -382,20 +387,8 @@ fn translate_texts(
         return Err(refuse(&sources, vec![problem]));
     }
     let mut usage = Usage::new(&tree, &entries);
-    // Definitions of ours may use others.
-    let mut linked = Vec::new();
-    while let Some(model) = missing_model(&tree, &usage, &linked) {
-        linked.push(model);
-        let text = input::own(models::MODELS[model].name, models::MODELS[model].text, &mut sources);
-        let problems = match input::parse(text, &mut sources, || false) {
-            Ok(unit) => sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources),
-            Err(problem) => vec![problem],
-        };
-        if !problems.is_empty() {
-            return Err(refuse(&sources, problems));
-        }
-        usage = Usage::new(&tree, &entries);
-    }
+    linking::add_library((&mut tree, &mut linkage, &mut sources), &entries, &mut usage)
+        .map_err(|problems| refuse(&sources, problems))?;
     let sets_rounding = |id: &tree::FunctionId| {
         let function = tree.function(*id);
         function.body.is_none() && floats::ROUNDING.contains(&function.name.as_str())
@@ -405,32 +398,8 @@ fn translate_texts(
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
     }
-    let mut without_body: Vec<String> = Vec::new();
-    for function in usage.functions.iter().map(|id| tree.function(*id)) {
-        let is_own = [models::INPUT, models::OUTSIDE, "__builtin_"];
-        let is_own = is_own.iter().any(|prefix| function.name.starts_with(prefix));
-        if function.body.is_none() && models::meaning(&function.name).is_none() && !is_own {
-            without_body.push(function.name.clone());
-        }
-    }
-    without_body.sort();
-    without_body.dedup();
-    let brings_input = |id: &tree::FunctionId| tree.function(*id).name.starts_with(models::INPUT);
-    let models = usage.functions.iter().any(brings_input).then(|| {
-        let text = models::MODELS.iter().find(|model| model.name == models::INPUTS);
-        let text = text.map(|model| model.text).unwrap_or_default();
-        let names = models::seen_from_outside(text).map(str::to_owned);
-        // What the program does not take from here keeps its meaning.
-        let is_taken = |name: &String| {
-            let used = usage.functions.iter().map(|id| tree.function(*id));
-            let mut used = used.filter(|function| function.name == *name && function.body.is_some());
-            let is_ours = |span: Span| sources.files[span.file.0 as usize].name() == models::INPUTS;
-            name.starts_with("__builtin_") || used.any(|function| is_ours(function.span))
-        };
-        let (names, others): (Vec<String>, Vec<String>) = names.partition(is_taken);
-        let others: String = others.iter().map(|name| format!("#define {name} unused_{name}\n")).collect();
-        InputModels { text: format!("{others}{text}"), names }
-    });
+    let without_body = linking::without_body(&tree, &usage);
+    let models = linking::input_models(&tree, &usage, &sources);
     let sources = files::keep_used(
         sources.files,
         given,
@@ -457,43 +426,13 @@ fn translate_texts(
     })
 }
 
-/// Takes note of what the user says about functions without a body.
-fn told(tree: &mut Tree, options: &Options) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let mut tell = |option: &str, names: &[String], note: fn(&mut tree::Function)| {
-        for name in names {
-            let is_meant = |function: &&mut tree::Function| function.name == *name && function.body.is_none();
-            let mut is_known = false;
-            for function in tree.functions.iter_mut().filter(is_meant) {
-                note(function);
-                is_known = true;
-            }
-            if !is_known {
-                let span = Span::new(wherefore_program::FileId(0), 0, 0);
-                let what = format!("{option}: there is no function `{name}` without a body");
-                problems.push(Problem::not_linked(span, what));
-            }
-        }
-    };
-    tell("--assume-pure", &options.pure, |function| function.pure = true);
-    tell("--no-return", &options.no_return, |function| function.returns = false);
-    problems
-}
-
-/// A file of definitions that the program needs and that is not yet linked, by its position.
-fn missing_model(tree: &Tree, usage: &Usage, linked: &[usize]) -> Option<usize> {
-    let bodiless = usage.functions.iter().filter(|id| tree.function(**id).body.is_none());
-    let mut models = bodiless.filter_map(|id| models::model_of(&tree.function(*id).name));
-    models.find(|model| !linked.contains(model))
-}
-
 impl Translation {
     /// The task that this translation of some files is: its default checks.
     pub fn into_task(self, files: &[PathBuf], options: &Options) -> wherefore_program::Task {
         let is_cimple = files.iter().any(|file| is_cimple(file));
         let compilation = match is_cimple {
             true => Compilation::Pointless("Cimple is not compiled".to_owned()),
-            false => Compilation::Compiled(Recipe {
+            false => Compilation::Compiled(Box::new(Recipe {
                 files: files.iter().chain(&options.models).cloned().collect(),
                 weak_files: options.models.len(),
                 preprocessor: options.preprocessor.clone(),
@@ -503,7 +442,7 @@ impl Translation {
                 errors: options.property.errors(),
                 undefined: self.undefined,
                 models: self.models,
-            }),
+            })),
         };
         wherefore_program::Task {
             checks: self.program.targets(&TargetChoice::Default).unwrap_or_default(),

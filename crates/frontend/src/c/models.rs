@@ -165,10 +165,11 @@ pub(crate) struct Model {
 
 /// The files. One is linked when a program uses a function that it defines and the program does
 /// not.
-pub(crate) const MODELS: [Model; 4] = [
+pub(crate) const MODELS: [Model; 5] = [
     Model { name: "<library>", text: include_str!("library.c") },
     Model { name: "<numbers>", text: include_str!("library/numbers.c") },
     Model { name: "<sort>", text: include_str!("library/sort.c") },
+    Model { name: "<print>", text: include_str!("library/print.c") },
     Model { name: INPUTS, text: include_str!("library/inputs.c") },
 ];
 

@@ -4,18 +4,13 @@
 //! one input, and what each of these brings is another. Formats with other conversions than those
 //! of numbers, words and characters stay calls of a function without a body.
 
-use std::rc::Rc;
-
 use wherefore_program::{BinaryOp, Span};
 
-use super::ctype::{CType, Length, Rest, Signature};
+use super::calls::{Rewriting, declare, literal, rewrite_calls};
+use super::ctype::{CType, Length};
 use super::sema::Linkage;
-use super::tree::{
-    Function, FunctionId, Initial, InitialItem, Lifetime, Object, ObjectId, Statement, StatementKind, Term,
-    TermKind, Tree,
-};
+use super::tree::{Statement, StatementKind, Term, TermKind, Tree};
 use super::usage::root;
-use super::walk::each_term;
 
 /// The functions, and the position of the format.
 fn format_of(name: &str) -> Option<usize> {
@@ -85,52 +80,17 @@ fn conversions(format: &[u8], long: u64) -> Option<Vec<Stored>> {
 
 /// Rewrites all such calls.
 pub(crate) fn as_inputs(tree: &mut Tree, linkage: &mut Linkage) {
-    let is_scanf = |function: &Function| function.body.is_none() && format_of(&function.name).is_some();
-    if !tree.functions.iter().any(is_scanf) {
-        return;
-    }
-    for i in 0..tree.functions.len() {
-        let Some(mut body) = tree.functions[i].body.take() else { continue };
-        let mut rewriting =
-            Rewriting { tree: &mut *tree, linkage: &mut *linkage, owner: FunctionId(i as u32) };
-        each_term(&mut body, &mut |term| {
-            if let Some(inputs) = rewriting.inputs(term) {
-                *term = inputs;
-            }
-        });
-        tree.functions[i].body = Some(body);
-    }
-}
-
-/// The text of a string literal, without the zero at its end.
-fn literal(tree: &Tree, term: &Term) -> Option<Vec<u8>> {
-    let place = match &term.kind {
-        TermKind::Convert(inner) => return literal(tree, inner),
-        TermKind::Address(place) => place,
-        _ => return None,
-    };
-    let TermKind::Object(id) = place.kind else { return None };
-    let object = tree.object(id);
-    let is_literal = object.name.starts_with("string.")
-        && matches!(&object.ty, CType::Array(of, _) if **of == CType::CHAR);
-    let items = &object.initial.as_ref().filter(|_| is_literal)?.items;
-    let text: Option<Vec<u8>> = items.iter().map(|item| Some(item.value.constant()? as u8)).collect();
-    Some(text?.into_iter().take_while(|byte| *byte != 0).collect())
-}
-
-/// Rewrites the calls in one function.
-struct Rewriting<'a> {
-    tree: &'a mut Tree,
-    linkage: &'a mut Linkage,
-    owner: FunctionId,
+    rewrite_calls(
+        (tree, linkage),
+        |name| format_of(name).is_some(),
+        |rewriting, term| rewriting.inputs(term),
+    );
 }
 
 impl Rewriting<'_> {
     fn inputs(&mut self, term: &Term) -> Option<Term> {
-        let TermKind::Call(callee, arguments) = &term.kind else { return None };
-        let TermKind::Function(id) = callee.kind else { return None };
-        let function = self.tree.function(id);
-        let at = format_of(&function.name).filter(|_| function.body.is_none())?;
+        let (name, arguments) = self.unknown_call(term)?;
+        let at = format_of(name)?;
         let format = literal(self.tree, arguments.get(at)?)?;
         let long = u64::from(self.tree.types.model.pointer_bits()) / 8;
         let stored = conversions(&format, long)?;
@@ -196,10 +156,7 @@ impl Rewriting<'_> {
         if matches!(&target.kind, TermKind::Address(place) if is_plain(place)) {
             return target.clone();
         }
-        let id = self.object("target", target.ty.clone(), target.span);
-        statements.push(declare(id, target.clone(), target.span));
-        let place = Term::new(TermKind::Object(id), target.ty.clone(), target.span);
-        Term::new(TermKind::Load(Box::new(place)), target.ty.clone(), target.span)
+        self.kept("target", target.clone(), statements)
     }
 
     /// Adds what stores the input of a conversion.
@@ -256,45 +213,6 @@ impl Rewriting<'_> {
         let count = Term::new(TermKind::Constant(count), self.tree.types.long(true), span);
         self.run(out, name, CType::Void, vec![pointer, count], span);
     }
-
-    fn run(&mut self, out: &mut Vec<Statement>, name: &str, result: CType, with: Vec<Term>, span: Span) {
-        let call = self.call(name, result, with, span);
-        out.push(Statement { kind: StatementKind::Expression(call), span });
-    }
-
-    /// A call of a function of our own, declared if need be.
-    fn call(&mut self, name: &str, result: CType, arguments: Vec<Term>, span: Span) -> Term {
-        let parameters = arguments.iter().map(|argument| argument.ty.clone()).collect();
-        let signature = Rc::new(Signature { result: result.clone(), parameters, rest: Rest::Nothing });
-        let id = self.linkage.function(name).unwrap_or_else(|| {
-            self.tree.functions.push(Function::declared(name, signature.clone(), span));
-            let id = FunctionId(self.tree.functions.len() as u32 - 1);
-            self.linkage.add_function(name, id);
-            id
-        });
-        let callee = Term::new(TermKind::Function(id), CType::Function(signature), span);
-        Term::new(TermKind::Call(Box::new(callee), arguments), result, span)
-    }
-
-    /// A new object of the function at hand.
-    fn object(&mut self, name: &str, ty: CType, span: Span) -> ObjectId {
-        self.tree.objects.push(Object {
-            name: name.to_owned(),
-            ty,
-            lifetime: Lifetime::Automatic,
-            owner: Some(self.owner),
-            initial: None,
-            defined: true,
-            problem: None,
-            span,
-        });
-        ObjectId(self.tree.objects.len() as u32 - 1)
-    }
-}
-
-fn declare(id: ObjectId, value: Term, span: Span) -> Statement {
-    let initial = Initial { items: vec![InitialItem { path: Vec::new(), value }], span };
-    Statement { kind: StatementKind::Declare(id, Some(initial)), span }
 }
 
 #[cfg(test)]

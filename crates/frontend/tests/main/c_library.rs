@@ -185,3 +185,27 @@ fn sorting_and_searching_call_back() {
         qsort(pairs, 5, sizeof *pairs, keys); for (int i = 0; i < 5; i++) mix(pairs[i].value);";
     agree("sort", head, body);
 }
+
+#[test]
+fn texts_that_are_printed_into_memory() {
+    let mut body =
+        String::from("char room[24]; const char *words[] = {\"\", \"a\", \"abc\", \"longer than that\"};\n");
+    for (format, arguments) in [
+        ("plain", ""),
+        ("", ""),
+        ("%s", ", word"),
+        ("<%s|%c>", ", word, 'x'"),
+        ("100%%%c", ", 0"),
+        ("%s%s", ", word, word"),
+    ] {
+        // Two long words are too much for the room without a limit.
+        let unlimited = if format == "%s%s" { "" } else { "all(sprintf(room, FORMAT));" };
+        let limited = "for (size_t size = 0; size < 20; size++) all(snprintf(room, size, FORMAT));";
+        let calls = format!("{unlimited} {limited}").replace("FORMAT", &format!("\"{format}\"{arguments}"));
+        body.push_str(&format!("for (int i = 0; i < 4; i++) {{ const char *word = words[i]; {calls} }}\n"));
+    }
+    let head = "#include <stdio.h>\n#include <string.h>\nvoid mix(unsigned long long);\n\
+        #define all(call) memset(room, 'z', sizeof room), mix(call), each(room)\n\
+        void each(const char *room) { for (int i = 0; i < 24; i++) mix(room[i]); }";
+    agree("print", head, &body);
+}

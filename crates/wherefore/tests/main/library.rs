@@ -108,6 +108,16 @@ fn what_streams_bring_is_input() {
                  assert(c != 65);",
             ),
             ("fails", "assert(fopen(\"x\", \"r\"));"),
+            ("safe", "FILE *f = fopen(\"x\", \"r\"), *g = fopen(\"x\", \"r\"); assert(!f || f != g);"),
+            // Functions without a body may get streams, and objects.
+            (
+                "safe",
+                "extern int use(FILE *); FILE *f = fopen(\"x\", \"r\"); int x = 3; if (f) use(f); assert(x == 3);",
+            ),
+            (
+                "safe",
+                "extern void keep(int *); int x = 1, y = 2; keep(&x); char b[4]; fgets(b, 4, stdin); assert(y == 2);",
+            ),
         ],
     );
 }
@@ -199,6 +209,8 @@ fn what_is_printed_into_memory_ends_within_its_size() {
             ),
             ("safe", "char b[8], c = 7; snprintf(&c, 0, \"abc\"); assert(c == 7 || c != 7);"),
             ("safe", "char b[8]; assert(snprintf(b, 8, \"%d\", 5) >= -1);"),
+            ("safe", "char b[8]; assert(sprintf(b, \"a%sc\", \"b\") == 3 && !strcmp(b, \"abc\"));"),
+            ("fails", "char b[8]; int c = getchar(); sprintf(b, \"%c%%\", c); assert(strcmp(b, \"q%\"));"),
             ("fails", "char b[8]; sprintf(b, \"%d\", 42); assert(b[0] != '4');"),
             ("unknown", "char b[8]; sprintf(b, \"%d\", 42); assert(b[0] == '4');"),
         ],
