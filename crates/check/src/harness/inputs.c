@@ -15,13 +15,15 @@ extern short __input_scanf_short(void);
 extern long long __input_scanf_long(void);
 extern float __input_scanf_float(void);
 extern double __input_scanf_double(void);
-extern void __builtin_own_word(char *, long), __builtin_own_characters(char *, long);
+extern void __builtin_own_word(char *, long), __builtin_own_solid(char *, long);
+extern void __builtin_own_characters(char *, long);
 static int scan(const char *format, arguments list) {
   __outside();
   int result = __input_scanf(), left = result;
-  for (; *format && left > 0; format++) {
+  for (const char *start = format; *format && left > 0; format++) {
     if (*format != '%')
       continue;
+    int skips = format > start && (format[-1] == ' ' || (format[-1] >= 9 && format[-1] <= 13));
     if (*++format == '%')
       continue;
     int is_skipped = *format == '*', size = 4;
@@ -50,7 +52,10 @@ static int scan(const char *format, arguments list) {
       __builtin_own_word(to, width ? width : 0x7fffffff);
       break;
     case 'c':
-      __builtin_own_characters(to, width ? width : 1);
+      if (skips)
+        __builtin_own_solid(to, width ? width : 1);
+      else
+        __builtin_own_characters(to, width ? width : 1);
       break;
     case 'd': case 'i': case 'u': case 'o': case 'x': case 'X':
       if (size == 1)

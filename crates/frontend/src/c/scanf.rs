@@ -25,24 +25,29 @@ fn format_of(name: &str) -> Option<usize> {
 /// What a conversion stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stored {
-    /// An integer of so many bytes.
-    Integer(u64),
+    /// An integer of so many bytes, and of at most so many characters.
+    Integer(u64, Option<u64>),
     /// A floating-point number of so many bytes.
     Real(u64),
     /// A text without spaces, of at most so many characters.
     Word(Option<u64>),
     /// So many characters.
     Characters(u64),
+    /// The same behind a space in the format, which skips spaces: the first one is none.
+    Solid(u64),
 }
 
 /// The conversions of a format that store something; none if one of them is not known.
 fn conversions(format: &[u8], long: u64) -> Option<Vec<Stored>> {
     let mut found = Vec::new();
     let mut rest = format.iter().copied().peekable();
+    let mut previous = 0;
     while let Some(byte) = rest.next() {
+        let before = std::mem::replace(&mut previous, byte);
         if byte != b'%' {
             continue;
         }
+        let skips = matches!(before, b' ' | b'\t'..=b'\r');
         let is_skipped = rest.next_if_eq(&b'*').is_some();
         let mut width = None;
         while let Some(digit) = rest.next_if(u8::is_ascii_digit) {
@@ -54,20 +59,27 @@ fn conversions(format: &[u8], long: u64) -> Option<Vec<Stored>> {
         }
         let stored = match (rest.next()?, length.as_slice()) {
             (b'%', []) if width.is_none() && !is_skipped => continue,
-            (b'd' | b'i' | b'u' | b'o' | b'x' | b'X', length) => Stored::Integer(match length {
-                [] => 4,
-                b"h" => 2,
-                b"hh" => 1,
-                b"l" | b"z" | b"t" => long,
-                b"ll" | b"j" | b"q" | b"L" => 8,
-                _ => return None,
-            }),
+            // Few characters can be no digits of these.
+            (b'i' | b'o' | b'x' | b'X', _) if width.is_some() => return None,
+            (b'd' | b'i' | b'u' | b'o' | b'x' | b'X', length) => {
+                let size = match length {
+                    [] => 4,
+                    b"h" => 2,
+                    b"hh" => 1,
+                    b"l" | b"z" | b"t" => long,
+                    b"ll" | b"j" | b"q" | b"L" => 8,
+                    _ => return None,
+                };
+                Stored::Integer(size, width)
+            }
+            (b'a' | b'e' | b'f' | b'g' | b'A' | b'E' | b'F' | b'G', _) if width.is_some() => return None,
             (b'a' | b'e' | b'f' | b'g' | b'A' | b'E' | b'F' | b'G', length) => Stored::Real(match length {
                 [] => 4,
                 b"l" => 8,
                 _ => return None,
             }),
             (b's', []) => Stored::Word(width),
+            (b'c', []) if skips => Stored::Solid(width.unwrap_or(1)),
             (b'c', []) => Stored::Characters(width.unwrap_or(1)),
             _ => return None,
         };
@@ -136,9 +148,9 @@ impl Rewriting<'_> {
     fn fits(&self, stored: Stored, target: &Term) -> bool {
         let Some(to) = target.ty.pointee() else { return false };
         match stored {
-            Stored::Integer(size) => to.is_integer() && self.tree.types.size(to) == Some(size),
+            Stored::Integer(size, _) => to.is_integer() && self.tree.types.size(to) == Some(size),
             Stored::Real(size) => *to == CType::Float(size),
-            Stored::Word(_) | Stored::Characters(_) => {
+            Stored::Word(_) | Stored::Characters(_) | Stored::Solid(_) => {
                 matches!(to, CType::Int { bits: 8, .. })
             }
         }
@@ -162,10 +174,10 @@ impl Rewriting<'_> {
     /// Adds what stores the input of a conversion.
     fn store(&mut self, statements: &mut Vec<Statement>, stored: Stored, pointer: Term, span: Span) {
         let (name, ty) = match stored {
-            Stored::Integer(1) => ("__input_scanf_char", CType::CHAR),
-            Stored::Integer(2) => ("__input_scanf_short", CType::Int { bits: 16, signed: true }),
-            Stored::Integer(4) => ("__input_scanf_int", CType::INT),
-            Stored::Integer(_) => ("__input_scanf_long", CType::LONG_LONG),
+            Stored::Integer(1, _) => ("__input_scanf_char", CType::CHAR),
+            Stored::Integer(2, _) => ("__input_scanf_short", CType::Int { bits: 16, signed: true }),
+            Stored::Integer(4, _) => ("__input_scanf_int", CType::INT),
+            Stored::Integer(..) => ("__input_scanf_long", CType::LONG_LONG),
             Stored::Real(4) => ("__input_scanf_float", CType::Float(4)),
             Stored::Real(_) => ("__input_scanf_double", CType::Float(8)),
             Stored::Word(most) => {
@@ -175,8 +187,15 @@ impl Rewriting<'_> {
             Stored::Characters(count) => {
                 return self.fill(statements, "__builtin_own_characters", pointer, count, span);
             }
+            Stored::Solid(count) => {
+                return self.fill(statements, "__builtin_own_solid", pointer, count, span);
+            }
         };
-        let value = self.call(name, ty, Vec::new(), span);
+        let mut value = self.call(name, ty, Vec::new(), span);
+        if let Stored::Integer(size, Some(width)) = stored {
+            value = self.kept("number", value, statements);
+            self.limit(statements, &value, size, width);
+        }
         let to = pointer.ty.pointee().cloned().unwrap_or(CType::INT);
         let place = match pointer.kind {
             TermKind::Address(place) if place.ty == to => *place,
@@ -192,6 +211,25 @@ impl Rewriting<'_> {
         };
         let assign = Term::new(TermKind::Assign(Box::new(place), Box::new(value)), to, span);
         statements.push(Statement { kind: StatementKind::Expression(assign), span });
+    }
+
+    /// A number of at most so many characters, of which one may be a sign, has bounds, unless it may
+    /// be too great for its type.
+    fn limit(&mut self, statements: &mut Vec<Statement>, value: &Term, size: u64, width: u64) {
+        let Some(most) = u32::try_from(width).ok().and_then(|width| 10_i64.checked_pow(width)) else {
+            return;
+        };
+        if size < 8 && most > 1 << (8 * size - 1) {
+            return;
+        }
+        let (span, ty) = (value.span, value.ty.clone());
+        let mask = u64::MAX >> (64 - 8 * size);
+        let number = |bound: i64| Term::new(TermKind::Constant(bound as u64 & mask), ty.clone(), span);
+        for (low, high) in [(number(-(most / 10)), value.clone()), (value.clone(), number(most))] {
+            let kind = TermKind::Compare(BinaryOp::SLt, Box::new(low), Box::new(high));
+            let condition = Term::new(kind, CType::INT, span);
+            self.run(statements, "__VERIFIER_assume", CType::Void, vec![condition], span);
+        }
     }
 
     /// The longest text that fits into the array that a pointer points to, if that can be seen.
@@ -222,11 +260,13 @@ mod tests {
     #[test]
     fn formats_say_what_is_stored() {
         let of = |format: &str| conversions(format.as_bytes(), 8);
-        let four = [Stored::Integer(4), Stored::Integer(8), Stored::Word(Some(9)), Stored::Characters(1)];
+        let number = |size| Stored::Integer(size, None);
+        let four = [number(4), number(8), Stored::Word(Some(9)), Stored::Characters(1)];
         assert_eq!(of("%d, %lu %9s%%%*d%c"), Some(four.to_vec()));
         assert_eq!(of("no conversion"), Some(Vec::new()));
-        assert_eq!(of("%lf%f%hhd"), Some(vec![Stored::Real(8), Stored::Real(4), Stored::Integer(1)]));
-        for format in ["%[a-z]", "%n", "%Lf", "%p", "%ls", "%", "%5"] {
+        assert_eq!(of("%lf%f%hhd"), Some(vec![Stored::Real(8), Stored::Real(4), number(1)]));
+        assert_eq!(of("%3d %c"), Some(vec![Stored::Integer(4, Some(3)), Stored::Solid(1)]));
+        for format in ["%2x", "%3f", "%[a-z]", "%n", "%Lf", "%p", "%ls", "%", "%5"] {
             assert_eq!(of(format), None, "{format}");
         }
     }

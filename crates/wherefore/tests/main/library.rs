@@ -139,6 +139,14 @@ fn what_scanf_reads_is_input() {
             ),
             ("fails", "char w[6]; if (scanf(\"%5s\", w) == 1) assert(strcmp(w, \"hey\"));"),
             ("safe", "char w[6]; if (scanf(\"%5s\", w) == 1) assert(w[0] != ' ');"),
+            ("safe", "char c; if (scanf(\" %c\", &c) == 1) assert(c != ' ');"),
+            ("fails", "char c; if (scanf(\"%c\", &c) == 1) assert(c != ' ');"),
+            (
+                "safe",
+                "int x, y; if (scanf(\"%2d%1d\", &x, &y) == 2) assert(x > -10 && x < 100 && y >= 0 && y < 10);",
+            ),
+            ("fails", "int x, y; if (scanf(\"%2d%1d\", &x, &y) == 2) assert(x != -9 || y != 9);"),
+            ("fails", "int x, y; if (scanf(\"%2d%1d\", &x, &y) == 2) assert(x != 99 || y != 0);"),
             (
                 "fails",
                 "long x; char c; if (fscanf(stdin, \"%c%ld\", &c, &x) == 2) assert(c != 'q' || x != -5);",

@@ -84,6 +84,13 @@ void __builtin_own_word(char *to, long most) {
   } while (count < most && !__input_word_ends());
   to[count] = 0;
 }
+void __builtin_own_solid(char *to, long count) {
+  for (long i = 0; i < count; i++) {
+    char next = __input_word();
+    __VERIFIER_assume(i > 0 || (next != ' ' && (next < 9 || next > 13)));
+    to[i] = next;
+  }
+}
 void __builtin_own_characters(char *to, long count) {
   for (long i = 0; i < count; i++)
     to[i] = __input_word();
