@@ -1,11 +1,19 @@
 /* What models of functions that bring input need. */
 typedef __builtin_va_list arguments;
 extern void *malloc(__SIZE_TYPE__);
-extern void *fmemopen(void *, __SIZE_TYPE__, const char *);
-extern int *__errno_location(void);
-void __builtin_own_set_errno(int number) { *__errno_location() = number; }
+/* A small library for 32 bits has none of these. */
+extern void *fmemopen(void *, __SIZE_TYPE__, const char *) __attribute__((weak));
+extern int *__errno_location(void) __attribute__((weak));
+extern void *stdin __attribute__((weak));
+#ifndef HAS_STREAMS
+void __builtin_own_ended(void *stream, int how) {}
+#endif
+void __builtin_own_set_errno(int number) {
+  if (__errno_location)
+    *__errno_location() = number;
+}
 void *__builtin_own_room(__SIZE_TYPE__ size) { return malloc(size); }
-void *__builtin_own_stream(void) { return fmemopen(0, 65536, "w+"); }
+void *__builtin_own_stream(void) { return fmemopen ? fmemopen(0, 65536, "w+") : 0; }
 
 /* scanf and fscanf, conversion by conversion. */
 extern void __outside(void);
@@ -17,9 +25,11 @@ extern float __input_scanf_float(void);
 extern double __input_scanf_double(void);
 extern void __builtin_own_word(char *, long), __builtin_own_solid(char *, long);
 extern void __builtin_own_characters(char *, long);
-static int scan(const char *format, arguments list) {
+static int scan(void *stream, const char *format, arguments list) {
   __outside();
   int result = __input_scanf(), left = result;
+  if (result < 0)
+    __builtin_own_ended(stream, 1);
   for (const char *start = format; *format && left > 0; format++) {
     if (*format != '%')
       continue;
@@ -77,15 +87,16 @@ static int scan(const char *format, arguments list) {
   }
   return result;
 }
-#define SCANNING(name, ...)                                                                        \
+#define SCANNING(name, from, ...)                                                                  \
   __attribute__((weak)) int name(__VA_ARGS__ const char *format, ...) {                            \
     arguments list;                                                                                \
     __builtin_va_start(list, format);                                                              \
-    return scan(format, list);                                                                     \
+    return scan(from, format, list);                                                               \
   }
-SCANNING(scanf, )
-SCANNING(__isoc99_scanf, )
-SCANNING(__isoc23_scanf, )
-SCANNING(fscanf, void *stream, )
-SCANNING(__isoc99_fscanf, void *stream, )
-SCANNING(__isoc23_fscanf, void *stream, )
+#define INPUT &stdin ? stdin : 0
+SCANNING(scanf, INPUT, )
+SCANNING(__isoc99_scanf, INPUT, )
+SCANNING(__isoc23_scanf, INPUT, )
+SCANNING(fscanf, stream, void *stream, )
+SCANNING(__isoc99_fscanf, stream, void *stream, )
+SCANNING(__isoc23_fscanf, stream, void *stream, )

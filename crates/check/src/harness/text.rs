@@ -25,6 +25,10 @@ const ASSERTIONS: [&str; 3] = ["assert", "__VERIFIER_assert", "__CPROVER_assert"
 /// What models of functions that bring input need.
 const INPUTS: &str = include_str!("inputs.c");
 
+/// The state of streams, for programs that ask for it, and the functions that tell it.
+const STREAMS: &str = include_str!("streams.c");
+const STREAM_STATES: [&str; 4] = ["feof", "feof_unlocked", "ferror", "ferror_unlocked"];
+
 /// What the linker missed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Missing(pub(crate) BTreeSet<String>);
@@ -94,6 +98,10 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
         "PLAIN void __cyg_profile_func_enter(void *function, void *site) {{\n{hooks}}}\n\
          PLAIN void __cyg_profile_func_exit(void *function, void *site) {{}}\n"
     );
+    let has_streams = case.feeds.iter().any(|feed| STREAM_STATES.contains(&feed.function.as_str()));
+    if has_streams {
+        out.push_str(STREAMS);
+    }
     let errno = |name: &str| feeding.functions.get(c_library::errno_of(name).as_str());
     let has_errno = feeding.functions.keys().any(|name| c_library::sets_errno(name).is_some());
     if has_errno {
@@ -120,7 +128,14 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
             None => ("long long", "  return 0;\n".to_owned()),
         };
         let set = if set.is_empty() { set } else { format!("  {{\n{set}  }}\n") };
-        let _ = writeln!(out, "{} {{\n{set}{give}}}", head(ty, name));
+        let stream = stream_of(name).filter(|_| has_streams);
+        let (parameter, give) = match stream {
+            Some((parameter, act)) => {
+                (parameter, give.replacen("  return", &format!("  {act}\n  return"), 1))
+            }
+            None => ("", give),
+        };
+        let _ = writeln!(out, "{} {{\n{set}{give}}}", head(ty, name, parameter));
     }
     for name in &missing.0 {
         if case.undefined.contains(name) {
@@ -131,7 +146,7 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
                 Some("double") => "double",
                 _ => "long long",
             };
-            let _ = writeln!(out, "{} {{ return 0; }}", head(ty, name));
+            let _ = writeln!(out, "{} {{ return 0; }}", head(ty, name, ""));
         }
     }
     if let Some(models) = case.models {
@@ -163,10 +178,23 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
 }
 
 /// The head of a function. Models declare what brings their input with types of their own.
-fn head(ty: &str, name: &str) -> String {
+fn head(ty: &str, name: &str, parameter: &str) -> String {
     match name.starts_with("__input_") || name == "__outside" {
         true => format!("{ty} fed{name}() __asm__(\"{name}\");\nWEAK PLAIN {ty} fed{name}()"),
-        false => format!("WEAK PLAIN {ty} {name}()"),
+        false => format!("WEAK PLAIN {ty} {name}({parameter})"),
+    }
+}
+
+/// What a function does to the state of a stream: its parameter, and the statement.
+fn stream_of(name: &str) -> Option<(&'static str, &'static str)> {
+    match name {
+        "getchar" | "getchar_unlocked" => Some(("", "if ((int)value == -1) __builtin_own_ended(stdin, 1);")),
+        "getc" | "fgetc" | "_IO_getc" | "getc_unlocked" | "fgetc_unlocked" => {
+            Some(("void *stream", "if ((int)value == -1) __builtin_own_ended(stream, 1);"))
+        }
+        "fseek" | "fseeko" | "fsetpos" => Some(("void *stream", "begin_again(stream);")),
+        "ungetc" => Some(("int c, void *stream", "begin_again(stream);")),
+        _ => None,
     }
 }
 

@@ -71,6 +71,7 @@ impl Text<'_> {
             arguments.push(name);
         }
         let name = &function.name;
+        let called = if name == "main" { "other_main" } else { name };
         let mut out = format!(
             "/* Calls `{name}` with any arguments: change what they are, and what is expected afterwards.\n   \
              To check it: wherefore check HARNESS.c{others} */\n\
@@ -82,7 +83,7 @@ impl Text<'_> {
                 let _ = writeln!(out, "extern {ty} __VERIFIER_nondet_{kind}(void);");
             }
         }
-        let call = format!("{name}({});", arguments.join(", "));
+        let call = format!("{called}({});", arguments.join(", "));
         let _ = write!(out, "\nint main(void) {{\n{}  {call}\n  return 0;\n}}\n", self.body);
         out
     }

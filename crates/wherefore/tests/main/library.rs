@@ -109,6 +109,11 @@ fn what_streams_bring_is_input() {
             ),
             ("fails", "assert(fopen(\"x\", \"r\"));"),
             ("safe", "FILE *f = fopen(\"x\", \"r\"), *g = fopen(\"x\", \"r\"); assert(!f || f != g);"),
+            // The state of a stream agrees with what was read from it, or the run does not count.
+            ("unknown", "int c = getchar(); if (c == EOF) assert(feof(stdin) || ferror(stdin));"),
+            ("unknown", "char b[4]; if (!fgets(b, 4, stdin)) assert(feof(stdin) || ferror(stdin));"),
+            ("fails", "int c = getchar(); if (feof(stdin)) assert(c != EOF);"),
+            ("fails", "int n = 0; while (!feof(stdin)) { if (getchar() == 'x') n++; assert(n < 2); }"),
             // Functions without a body may get streams, and objects.
             (
                 "safe",

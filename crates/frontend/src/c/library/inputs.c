@@ -5,6 +5,9 @@ void *__builtin_own_room(size_t size);
 void __VERIFIER_assume(int condition);
 void __outside(void);
 
+/* What is known of a stream when a read comes to its end (1), or fails (2). */
+void __builtin_own_ended(void *stream, int how);
+
 /* stdio.h: streams. */
 void *__builtin_own_stream(void);
 _Bool __input_opened(void);
@@ -34,7 +37,11 @@ char *fgets(char *to, int size, void *stream) {
   __outside();
   if (size <= 0)
     return 0;
-  while (count < size - 1 && !__input_line_ends()) {
+  while (count < size - 1) {
+    if (__input_line_ends()) {
+      __builtin_own_ended(stream, 1);
+      break;
+    }
     char next = __input_line();
     to[count++] = next;
     if (next == '\n')
@@ -42,8 +49,10 @@ char *fgets(char *to, int size, void *stream) {
   }
   if (count == 0 && size > 1)
     return 0;
-  if (count > 0 && __input_line_fails())
+  if (count > 0 && __input_line_fails()) {
+    __builtin_own_ended(stream, 2);
     return 0;
+  }
   to[count] = 0;
   return to;
 }
@@ -57,6 +66,8 @@ long getdelim(char **line, size_t *size, int end, void *stream) {
   __VERIFIER_assume(length >= -1 && length < 0x7fffffff && room > 0 && (length < 0 || room > (size_t)length));
   if (length == 0)
     length = -1;
+  if (length < 0)
+    __builtin_own_ended(stream, 1);
   if (!*line || (length > 0 && *size <= (size_t)length)) {
     *line = __builtin_own_room(room);
     *size = room;
@@ -66,8 +77,11 @@ long getdelim(char **line, size_t *size, int end, void *stream) {
     __VERIFIER_assume(next != (char)end || i == length - 1);
     (*line)[i] = next;
   }
-  if (length > 0)
+  if (length > 0) {
     (*line)[length] = 0;
+    if ((*line)[length - 1] != (char)end)
+      __builtin_own_ended(stream, 1);
+  }
   return length;
 }
 long getline(char **line, size_t *size, void *stream) { return getdelim(line, size, '\n', stream); }
@@ -106,6 +120,8 @@ size_t fread(void *to, size_t size, size_t count, void *stream) {
     return 0;
   size_t elements = __input_count();
   __VERIFIER_assume(elements <= count);
+  if (elements < count)
+    __builtin_own_ended(stream, 1);
   if (elements < count && size > 1) {
     part = __input_count();
     __VERIFIER_assume(part < size);

@@ -11,6 +11,7 @@ void *__builtin_own_stream(void) {
     __builtin_own_opened++;
   return &__builtin_own_streams[__builtin_own_opened];
 }
+void __builtin_own_ended(void *stream, int how) {}
 
 /* stdlib.h: the integer that a text begins with, as the GNU C library reads it. */
 static unsigned long long __builtin_own_integer(const char *text, char **end, int base, int is_signed,
