@@ -14,7 +14,8 @@
 //!    `floats.rs`: which floating-point types are followed.
 //!    `variadic.rs`: variable arguments as a structure in memory.
 //!    `provisional.rs`: definitions that are only for inlining. `errno.rs`: `errno` as an object.
-//!    `scanf.rs`: what `scanf` reads as inputs; `printf.rs`: what `sprintf` writes; `calls.rs`: both.
+//!    `scanf.rs`: what `scanf` reads as inputs; `printf.rs`: what `sprintf` writes; `calls.rs`:
+//!    what both need.
 //!    `linking.rs`: what the program does not define.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.

@@ -213,8 +213,8 @@ impl Rewriting<'_> {
         statements.push(Statement { kind: StatementKind::Expression(assign), span });
     }
 
-    /// A number of at most so many characters, of which one may be a sign, has bounds, unless it may
-    /// be too great for its type.
+    /// A number of at most so many characters, of which one may be a sign, has bounds, unless it
+    /// may be too great for its type.
     fn limit(&mut self, statements: &mut Vec<Statement>, value: &Term, size: u64, width: u64) {
         let Some(most) = u32::try_from(width).ok().and_then(|width| 10_i64.checked_pow(width)) else {
             return;

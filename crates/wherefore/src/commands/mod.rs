@@ -1,7 +1,8 @@
 //! Questions to programs: `wherefore check`, `explain`, `project`, `slice` and `serve`.
 //!
 //! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C
-//! is read, with `files.rs` and `database.rs`: from which files; `report.rs`: an answer as data for JSON; `text.rs`: answers in words.
+//! is read; `files.rs`, `database.rs`: from which files; `report.rs`: an answer as data for JSON;
+//! `text.rs`: answers in words.
 
 mod again;
 mod c;

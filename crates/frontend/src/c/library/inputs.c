@@ -86,7 +86,8 @@ long getdelim(char **line, size_t *size, int end, void *stream) {
 }
 long getline(char **line, size_t *size, void *stream) { return getdelim(line, size, '\n', stream); }
 
-/* stdio.h: what `%s` and `%c` of `scanf` bring. Conversions of numbers are written into the program. */
+/* stdio.h: what `%s` and `%c` of `scanf` bring. Conversions of numbers become assignments of the
+   program. */
 _Bool __input_word_ends(void);
 char __input_word(void);
 void __builtin_own_word(char *to, long most) {
