@@ -316,17 +316,13 @@ impl Subject<'_> {
 
     fn inputs_of(&self, failure: &FailingRun) -> Vec<InputValue> {
         let mut inputs = Vec::new();
-        for (at, step) in failure.trace.steps.iter().enumerate() {
+        let interpreter = wherefore_program::Interpreter::new(self.program());
+        for (at, (before, step)) in failure.trace.states().zip(&failure.trace.steps).enumerate() {
             let Some(input) = self.task.inputs.iter().find(|input| input.edge == step.edge) else { continue };
             let edge = self.program().edge(step.edge);
             let Operation::Havoc(targets) = &edge.operation else { continue };
             let Some(target) = targets.first() else { continue };
-            let cells = wherefore_program::Interpreter::new(self.program());
-            let Some(value) =
-                cells.cells(&step.state, target.variable).and_then(|cells| cells.first().copied())
-            else {
-                continue;
-            };
+            let Some(value) = interpreter.written(before, target, &step.state) else { continue };
             let variable = self.program().variable(step.edge.procedure, target.variable);
             inputs.push(InputValue {
                 name: input_name(self.program(), &failure.path, at, target.variable),

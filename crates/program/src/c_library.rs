@@ -9,11 +9,13 @@
 /// not replaced, and a run that depends on what they return is only confirmed if the compiled
 /// program fails with what they really return.
 ///
+/// `feof` and `ferror` depend on what was read: the harness knows that.
+///
 /// Not here: sources of input (`rand`, `getchar`, `read`, `time`, `scanf`, `fgets`, `getenv`, …),
 /// which give the values of the run; what has effects outside of the program (`system`, `remove`,
 /// `fopen`, `kill`, …), which must not happen in a replay; and functions that the program does not
 /// get from the library. Sorted, for the search.
-const DETERMINISTIC: [&str; 235] = [
+const DETERMINISTIC: [&str; 239] = [
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
     "__ctype_tolower_loc",
@@ -76,6 +78,10 @@ const DETERMINISTIC: [&str; 235] = [
     "fabs",
     "fabsf",
     "fdim",
+    "feof",
+    "feof_unlocked",
+    "ferror",
+    "ferror_unlocked",
     "fflush",
     "ffs",
     "ffsl",
@@ -250,6 +256,19 @@ const DETERMINISTIC: [&str; 235] = [
     "wmemcpy",
     "wmemset",
 ];
+
+/// What stands behind the name of a function in the name of the input that is `errno` after a call.
+const ERRNO: &str = ".errno";
+
+/// The name of the input that is `errno` after a call of a function.
+pub fn errno_of(function: &str) -> String {
+    format!("{function}{ERRNO}")
+}
+
+/// The function whose call sets `errno` to an input of this name, if it is such an input.
+pub fn sets_errno(input: &str) -> Option<&str> {
+    input.strip_suffix(ERRNO)
+}
 
 /// Whether a call of this function is one of the real library, or of the compiler.
 pub fn is_deterministic(name: &str) -> bool {

@@ -19,6 +19,7 @@
 mod bounds;
 mod builder;
 mod bytes;
+pub mod c_compiler;
 pub mod c_library;
 mod call_graph;
 mod chance;
@@ -67,7 +68,7 @@ pub use program::{
 pub use replay::{Step, Trace};
 pub use source::{FileId, Position, SourceFile, Span};
 pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
-pub use task::{Assumption, Compilation, Errors, Input, Language, Recipe, Task, Unsupported};
+pub use task::{Assumption, Compilation, Errors, Input, InputModels, Language, Recipe, Task, Unsupported};
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
 pub use violation::{Violation, ViolationKind};
 pub use wherefore_floats::{FloatOp, Format, Operation as FloatOperation, Rounding};

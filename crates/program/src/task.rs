@@ -3,6 +3,7 @@
 //! A front end makes a [`Task`] from files; engines decide it, and nothing that an answer needs is
 //! dropped on the way: the checks, the inputs, the assumptions, and how the program is compiled.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -109,7 +110,7 @@ pub enum Compilation {
     /// A compiled program would not fail where this one does, for this reason.
     Pointless(String),
     /// It is compiled like this.
-    Compiled(Recipe),
+    Compiled(Box<Recipe>),
 }
 
 /// How a C program is compiled and told to fail.
@@ -119,6 +120,10 @@ pub struct Recipe {
     pub files: Vec<PathBuf>,
     /// Options of the preprocessor.
     pub preprocessor: Vec<String>,
+    /// Options of the preprocessor for single files.
+    pub flags: BTreeMap<PathBuf, Vec<String>>,
+    /// How many of the files, the last ones, give way to definitions of the others.
+    pub weak_files: usize,
     /// 64, or 32.
     pub pointer_bits: u32,
     /// The function where runs start.
@@ -130,6 +135,18 @@ pub struct Recipe {
     /// Whether only accesses outside of a whole object are errors, and not those outside of an array
     /// inside of it.
     pub whole_objects: bool,
+    /// Definitions of functions of the C library that bring inputs, if the program uses them.
+    pub models: Option<InputModels>,
+}
+
+/// Definitions in C of functions of the C library that bring inputs. What they get from outside
+/// comes from functions whose names begin with `__input_`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputModels {
+    /// The text.
+    pub text: String,
+    /// The functions that programs may call.
+    pub names: Vec<String>,
 }
 
 /// What counts as an error in a compiled program.

@@ -25,6 +25,7 @@ enum Command {
     Project(commands::project::ProjectArgs),
     Slice(commands::slice::SliceArgs),
     Serve(commands::serve::ServeArgs),
+    Harness(commands::harness::HarnessArgs),
     Pds(pds::PdsArgs),
 }
 
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Project(args) => commands::project::run(args, out),
         Command::Slice(args) => commands::slice::run(args, out),
         Command::Serve(args) => commands::serve::run(args, out),
+        Command::Harness(args) => commands::harness::run(args, out),
         Command::Pds(args) => pds::run(args, out),
     };
     outcome.unwrap_or_else(|error| exit::report(&error)).into()

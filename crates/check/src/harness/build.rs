@@ -1,13 +1,13 @@
 //! Compiling a program with its harness, and running it.
 
-use std::ffi::OsString;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use wherefore_program::{c_library, from_bytes, to_bytes};
+use wherefore_program::{c_compiler, c_library, from_bytes, to_bytes};
 
 use super::folder::Folder;
 use super::sandbox::{self, Addresses, Resources};
@@ -62,10 +62,6 @@ impl Mode {
             Mode::Alone => &["-m32", "-nostdlib", "-static", "-no-pie"],
         }
     }
-}
-
-fn compiler() -> OsString {
-    std::env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or_else(|| OsString::from("cc"))
 }
 
 /// Runs a tool; its standard output, or what it complained about.
@@ -123,7 +119,7 @@ pub(crate) fn run(
 
 /// How to compile and run by hand.
 fn command(case: &Case<'_>, mode: Mode) -> String {
-    let mut parts = vec![compiler().to_string_lossy().into_owned()];
+    let mut parts = c_compiler::words();
     parts.extend(FLAGS.iter().map(ToString::to_string));
     parts.push(ZERO.to_owned());
     parts.extend(case.broken.iter().flat_map(Broken::flags));
@@ -137,6 +133,8 @@ fn command(case: &Case<'_>, mode: Mode) -> String {
         }
     }
     parts.extend(case.preprocessor.iter().cloned());
+    let single: BTreeSet<&String> = case.flags.values().flatten().collect();
+    parts.extend(single.into_iter().cloned());
     parts.extend(case.files.iter().map(|file| file.display().to_string()));
     parts.push("harness.c -lm -o run && ./run".to_owned());
     let mut out = format!("   {}", parts.join(" "));
@@ -167,8 +165,9 @@ fn build(
         let text = if is_preprocessed(file) {
             from_bytes(&fs::read(file).map_err(io)?)
         } else {
-            let mut preprocess = Command::new(compiler());
-            preprocess.arg("-E").args(case.preprocessor).arg(file);
+            let mut preprocess = c_compiler::command();
+            preprocess.arg("-E").args(case.preprocessor).args(case.flags.get(file).into_iter().flatten());
+            preprocess.arg(file);
             tool(&mut preprocess).map_err(|complaint| gist(&complaint))?
         };
         let text =
@@ -181,7 +180,7 @@ fn build(
             fs::write(&header, int128::header()).map_err(io)?;
         }
         let compile = |more: &[&str]| {
-            let mut command = Command::new(compiler());
+            let mut command = c_compiler::command();
             if only_declared {
                 command.arg("-include").arg(&header);
             }
@@ -201,6 +200,9 @@ fn build(
         for name in case.errors.functions.iter().map(String::as_str).chain([case.entry]) {
             change.arg(format!("--globalize-symbol={name}"));
         }
+        if i + case.weak_files >= case.files.len() {
+            change.arg("--weaken");
+        }
         if case.entry != "main" {
             change.arg("--redefine-sym=main=wherefore_other_main");
         }
@@ -211,7 +213,7 @@ fn build(
     let own = |name: &str, text: &str| -> Result<PathBuf, String> {
         let (source, object) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.o")));
         fs::write(&source, text).map_err(io)?;
-        let mut command = Command::new(compiler());
+        let mut command = c_compiler::command();
         command.args(["-w", "-O0", "-std=gnu11", "-fno-builtin", "-fno-stack-protector"]);
         command.args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
         tool(&mut command).map_err(|complaint| gist(&complaint))?;
@@ -224,7 +226,7 @@ fn build(
     // What the linker misses is defined, and missed things may only show one after the other.
     for _ in 0..4 {
         let harness = own("harness", &harness(missing))?;
-        let mut link = Command::new(compiler());
+        let mut link = c_compiler::command();
         link.arg("-o").arg(&program).args(&objects).arg(&harness).args(&sanitize).args(mode.link());
         let complaint = match tool(&mut link) {
             Ok(_) => return Ok(program),

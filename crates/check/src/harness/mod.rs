@@ -7,7 +7,8 @@
 //! # Reading order
 //! 1. [`replay`]: a failing run of a task. [`Replay`]: the outcome.
 //! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
-//!    in a folder of its own (`folder.rs`); `int128.rs`: what 32-bit compilers do not know.
+//!    in a folder of its own (`folder.rs`); `inputs.c`: what models of functions that bring input
+//!    need; `int128.rs`: what 32-bit compilers do not know.
 
 mod build;
 mod folder;
@@ -23,8 +24,8 @@ use std::time::Duration;
 
 pub use wherefore_program::Errors;
 use wherefore_program::{
-    Argument, EdgeRef, ErrorKind, ErrorSite, Input, Interpreter, LocationKind, Operation, Program, Recipe,
-    Task, Trace, Unset, Variable, c_library,
+    Argument, EdgeRef, ErrorKind, ErrorSite, Input, InputModels, Interpreter, LocationKind, Operation,
+    Program, Recipe, Task, Trace, Unset, Variable, c_library,
 };
 
 use crate::verdict::FailingRun;
@@ -43,6 +44,10 @@ pub(crate) struct Case<'a> {
     pub files: &'a [PathBuf],
     /// Handed to the preprocessor.
     pub preprocessor: &'a [String],
+    /// Handed to it for single files.
+    pub flags: &'a BTreeMap<PathBuf, Vec<String>>,
+    /// How many of the files, the last ones, give way to definitions of the others.
+    pub weak_files: usize,
     /// 64, or 32.
     pub pointer_bits: u32,
     /// The function where runs start.
@@ -53,6 +58,8 @@ pub(crate) struct Case<'a> {
     pub undefined: &'a [String],
     /// The rule of C that the run breaks, if it fails by that.
     pub broken: Option<Broken>,
+    /// Definitions of functions of the C library that bring inputs.
+    pub models: Option<&'a InputModels>,
 }
 
 /// A step that brings a value from outside.
@@ -158,11 +165,14 @@ pub fn replay(
         feeds: &feeds,
         files: &recipe.files,
         preprocessor: &recipe.preprocessor,
+        flags: &recipe.flags,
+        weak_files: recipe.weak_files,
         pointer_bits: recipe.pointer_bits,
         entry: &recipe.entry,
         errors: errors_at(&task.program, &recipe.errors, site),
         undefined: &recipe.undefined,
         broken: Broken::at(&task.program, site, recipe.whole_objects),
+        models: recipe.models.as_ref(),
     };
     replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), (enclosure, time))
 }
@@ -282,7 +292,8 @@ impl<'a> Feeding<'a> {
                 continue;
             };
             let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
-            let cannot = feed.ty == FeedType::Part || c_library::is_deterministic(&feed.function);
+            let function = c_library::sets_errno(&feed.function).unwrap_or(&feed.function);
+            let cannot = feed.ty == FeedType::Part || c_library::is_deterministic(function);
             let (Some(value), false) = (value, cannot) else { continue };
             let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });

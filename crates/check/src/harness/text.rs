@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use wherefore_program::c_library;
+
 use super::labels::REACHED;
 use super::{Case, FeedType, Feeding};
 
@@ -19,6 +21,13 @@ pub(crate) const MARK: &str = "wherefore: reached";
 const ERRORS: [&str; 2] = ["reach_error", "__VERIFIER_error"];
 const ASSUMPTIONS: [&str; 3] = ["__VERIFIER_assume", "assume_abort_if_not", "__CPROVER_assume"];
 const ASSERTIONS: [&str; 3] = ["assert", "__VERIFIER_assert", "__CPROVER_assert"];
+
+/// What models of functions that bring input need.
+const INPUTS: &str = include_str!("inputs.c");
+
+/// The state of streams, for programs that ask for it, and the functions that tell it.
+const STREAMS: &str = include_str!("streams.c");
+const STREAM_STATES: [&str; 4] = ["feof", "feof_unlocked", "ferror", "ferror_unlocked"];
 
 /// What the linker missed.
 #[derive(Clone, Debug, Default)]
@@ -90,19 +99,44 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
         "PLAIN void __cyg_profile_func_enter(void *function, void *site) {{\n{hooks}}}\n\
          PLAIN void __cyg_profile_func_exit(void *function, void *site) {{}}\n"
     );
+    let has_streams = case.feeds.iter().any(|feed| STREAM_STATES.contains(&feed.function.as_str()));
+    if has_streams {
+        out.push_str(STREAMS);
+    }
+    let errno = |name: &str| feeding.functions.get(c_library::errno_of(name).as_str());
+    let has_errno = feeding.functions.keys().any(|name| c_library::sets_errno(name).is_some());
+    if has_errno {
+        let _ = writeln!(out, "extern int *__errno_location(void);");
+    }
     for (name, (ty, values)) in &feeding.functions {
-        if !defined.insert((*name).to_owned()) {
+        // A function without a result may set `errno`.
+        let (name, results) = match c_library::sets_errno(name) {
+            Some(function) if feeding.functions.contains_key(function) => continue,
+            Some(function) => (function, None),
+            None => (*name, Some((*ty, values))),
+        };
+        if !defined.insert(name.to_owned()) {
             continue;
         }
-        let list: Vec<String> = values.iter().map(|value| format!("{value}ULL")).collect();
-        let (feed, ty, count) = (*ty, c_type(*ty), values.len());
-        let _ = writeln!(
-            out,
-            "WEAK PLAIN {ty} {name}() {{\n  static const unsigned long long values[] = {{{}}};\n  \
-             static unsigned next;\n  unsigned long long value = next < {count} ? values[next++] : 0;\n  return {};\n}}",
-            list.join(", "),
-            converted(feed, "value"),
-        );
+        let set = errno(name).map_or(String::new(), |(_, values)| {
+            format!("  {}\n  if (value) *__errno_location() = (int)value;\n", next_of(values))
+        });
+        let (ty, give) = match results {
+            Some((ty, values)) => {
+                let give = format!("  {}\n  return {};\n", next_of(values), converted(ty, "value"));
+                (c_type(ty), give)
+            }
+            None => ("long long", "  return 0;\n".to_owned()),
+        };
+        let set = if set.is_empty() { set } else { format!("  {{\n{set}  }}\n") };
+        let stream = stream_of(name).filter(|_| has_streams);
+        let (parameter, give) = match stream {
+            Some((parameter, act)) => {
+                (parameter, give.replacen("  return", &format!("  {act}\n  return"), 1))
+            }
+            None => ("", give),
+        };
+        let _ = writeln!(out, "{} {{\n{set}{give}}}", head(ty, name, parameter));
     }
     for name in &missing.0 {
         if case.undefined.contains(name) {
@@ -113,8 +147,16 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
                 Some("double") => "double",
                 _ => "long long",
             };
-            let _ = writeln!(out, "WEAK PLAIN {ty} {name}() {{ return 0; }}");
+            let _ = writeln!(out, "{} {{ return 0; }}", head(ty, name, ""));
         }
+    }
+    if let Some(models) = case.models {
+        // Definitions of the program take their place.
+        let _ = writeln!(out);
+        for name in &models.names {
+            let _ = writeln!(out, "#pragma weak {name}");
+        }
+        let _ = write!(out, "{}\n{INPUTS}", models.text);
     }
     if case.entry != "main" {
         let values = feeding.arguments.iter().map(|(ty, value)| converted(*ty, &format!("{value}ULL")));
@@ -134,6 +176,38 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
         );
     }
     out
+}
+
+/// The head of a function. Models declare what brings their input with types of their own.
+fn head(ty: &str, name: &str, parameter: &str) -> String {
+    match name.starts_with("__input_") || name == "__outside" {
+        true => format!("{ty} fed{name}() __asm__(\"{name}\");\nWEAK PLAIN {ty} fed{name}()"),
+        false => format!("WEAK PLAIN {ty} {name}({parameter})"),
+    }
+}
+
+/// What a function does to the state of a stream: its parameter, and the statement.
+fn stream_of(name: &str) -> Option<(&'static str, &'static str)> {
+    match name {
+        "getchar" | "getchar_unlocked" => Some(("", "if ((int)value == -1) __builtin_own_ended(stdin, 1);")),
+        "getc" | "fgetc" | "_IO_getc" | "getc_unlocked" | "fgetc_unlocked" => {
+            Some(("void *stream", "if ((int)value == -1) __builtin_own_ended(stream, 1);"))
+        }
+        "fseek" | "fseeko" | "fsetpos" => Some(("void *stream", "begin_again(stream);")),
+        "ungetc" => Some(("int c, void *stream", "begin_again(stream);")),
+        _ => None,
+    }
+}
+
+/// Declares `value`, the next one of a list, and 0 behind its end.
+fn next_of(values: &[u64]) -> String {
+    let list: Vec<String> = values.iter().map(|value| format!("{value}ULL")).collect();
+    format!(
+        "static const unsigned long long values[] = {{{}}};\n  static unsigned next;\n  \
+         unsigned long long value = next < {} ? values[next++] : 0;",
+        list.join(", "),
+        values.len()
+    )
 }
 
 /// The bits of a number as a value of its type.

@@ -6,7 +6,8 @@
 //! `library.c`.
 
 use super::ctype::{CType, Length};
-use super::tree::{FunctionId, Term, TermKind, Tree, each_term};
+use super::tree::{FunctionId, Term, TermKind, Tree};
+use super::walk::each_term;
 
 /// No more scalars than this are copied, or set to something else than zero, in one step.
 const MOST: u64 = 256;

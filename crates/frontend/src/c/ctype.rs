@@ -69,6 +69,21 @@ pub(crate) struct Signature {
     pub(crate) rest: Rest,
 }
 
+impl Signature {
+    /// Whether a function of one signature may be declared with the other: as many parameters, and
+    /// pointers in the same places.
+    pub(crate) fn is_like(&self, other: &Signature) -> bool {
+        let is_like = |one: &CType, other: &CType| {
+            one.is_pointer() == other.is_pointer() && one.is_float() == other.is_float()
+        };
+        let parameters = self.parameters.iter().zip(&other.parameters);
+        let is_open = self.rest == Rest::Unspecified || other.rest == Rest::Unspecified;
+        let same = self.parameters.len() == other.parameters.len()
+            && parameters.into_iter().all(|(one, other)| is_like(one, other));
+        is_open || (same && is_like(&self.result, &other.result))
+    }
+}
+
 /// What may follow the parameters of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
@@ -179,6 +194,8 @@ pub(crate) const UNNAMED: &str = "<unnamed>";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) name: String,
+    /// The name of the type, if the structure itself has none.
+    pub(crate) alias: Option<String>,
     pub(crate) union: bool,
     pub(crate) fields: Vec<Field>,
     pub(crate) size: u64,

@@ -8,11 +8,10 @@ use std::process::{Command, Output, Stdio};
 
 use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
-use wherefore_program::{Span, from_bytes, to_bytes};
+use wherefore_program::{Span, c_compiler, from_bytes, to_bytes};
 
 use super::attributes;
 use super::cimple::{self, is_cimple};
-use super::judge::compiler;
 use super::lines::{LineTable, Sources};
 use super::pragmas::Pragmas;
 use super::problem::Problem;
@@ -21,6 +20,7 @@ use super::recover::{self, Lost};
 use super::rewrite::{Rewritten, rewrite};
 use super::spellings;
 use super::tokens::without_comments;
+use super::{Options, STANDARD_INPUT};
 use crate::diagnostics::LoadError;
 
 /// A parsed file with the way back to its source.
@@ -55,14 +55,19 @@ impl Text {
 }
 
 /// Reads a file: `.i` and `.cimple` as they are, others through the preprocessor.
-pub(crate) fn read(path: &Path, arguments: &[String], sources: &mut Sources) -> Result<Text, LoadError> {
-    let file = path.display().to_string();
+pub(crate) fn read(path: &Path, options: &Options, sources: &mut Sources) -> Result<Text, LoadError> {
+    let arguments = &options.flags_of(path);
+    let file = match options.standard_input.as_deref() == Some(path) {
+        true => STANDARD_INPUT.to_owned(),
+        false => path.display().to_string(),
+    };
     let bytes = fs::read(path).map_err(|error| LoadError::Io { file: file.clone(), error })?;
     let original = from_bytes(&bytes);
     if is_cimple(path) {
         return Ok(cimple(&file, &original, sources));
     }
     let main = sources.add(&file, &original);
+    sources.also_named(&path.display().to_string(), main);
     sources.quotable.give(path, arguments);
     if path.extension().is_some_and(|extension| extension == "i") {
         return Ok(Text::new(LineTable::identity(main, &original), &without_comments(&original)));
@@ -114,12 +119,11 @@ fn preprocess(
     arguments: &[String],
     quotable: &mut Quotable,
 ) -> Result<String, LoadError> {
-    let compiler = compiler();
     let file = path.display().to_string();
     // The preprocessor writes down what it has read, under a name that no program can know.
     let target = format!("files-{:016x}", RandomState::new().hash_one(std::process::id()));
     let run = |more: &[&str]| {
-        let mut command = Command::new(&compiler);
+        let mut command = c_compiler::command();
         // Functions of `ctype.h` are called as functions, which have models, and not as macros that
         // look into tables of the C library.
         command.args(["-E", "-D__NO_CTYPE"]).args(arguments).args(more);
@@ -139,7 +143,7 @@ fn preprocess(
         output = run(&[]);
     }
     let output = output.map_err(|error| {
-        let message = format!("the preprocessor `{}` cannot be run: {error}", Path::new(&compiler).display());
+        let message = format!("the preprocessor `{}` cannot be run: {error}", c_compiler::words().join(" "));
         LoadError::Io { file: file.clone(), error: std::io::Error::new(error.kind(), message) }
     })?;
     let (read, complaint) = dependencies(&String::from_utf8_lossy(&output.stderr), &target);

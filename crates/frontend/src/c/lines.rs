@@ -27,6 +27,11 @@ impl Sources {
         id
     }
 
+    /// Has a file found under another name too.
+    pub(crate) fn also_named(&mut self, name: &str, file: FileId) {
+        self.known.insert(name.to_owned(), Some(file));
+    }
+
     /// Whether only the places of a file are shown.
     pub(crate) fn is_hidden(&self, file: FileId) -> bool {
         self.hidden.contains(&file)

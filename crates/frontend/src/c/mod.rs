@@ -14,32 +14,43 @@
 //!    `floats.rs`: which floating-point types are followed.
 //!    `variadic.rs`: variable arguments as a structure in memory; `bulk.rs`: `memset` and `memcpy`
 //!    of whole objects as assignments.
-//!    `provisional.rs`: definitions that are only for inlining.
+//!    `provisional.rs`: definitions that are only for inlining. `errno.rs`: `errno` as an object.
+//!    `scanf.rs`: what `scanf` reads as inputs; `printf.rs`: what `sprintf` writes; `calls.rs`:
+//!    what both need.
+//!    `linking.rs`: what the program does not define.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
-//! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
+//! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c` and the folder `library`:
+//!    functions without a definition.
+//! 6. `harness.rs`: a C file that calls a function.
 
 mod attributes;
 mod bulk;
+mod calls;
 mod cimple;
 mod ctype;
 mod doubts;
+mod errno;
 mod files;
 mod floats;
+mod harness;
 mod input;
 mod judge;
 mod lines;
+mod linking;
 mod lower;
 mod mentions;
 mod models;
 mod points_to;
 mod pragmas;
+mod printf;
 mod problem;
 mod provisional;
 mod prp;
 mod quotable;
 mod recover;
 mod rewrite;
+mod scanf;
 mod sema;
 mod spellings;
 mod task;
@@ -47,21 +58,23 @@ mod tokens;
 mod tree;
 mod usage;
 mod variadic;
+mod walk;
 mod writes;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use wherefore_program::{Assumption, Input};
 use wherefore_program::{
-    Compilation, EdgeRef, Errors, FileId, Language, Program, Recipe, Span, TargetChoice, Unsupported,
+    Compilation, EdgeRef, Errors, InputModels, Language, Program, Recipe, Span, TargetChoice, Unsupported,
     ViolationKind,
 };
 
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
 pub use ctype::DataModel;
+pub use harness::harness;
 use judge::Given;
 use lines::Sources;
 pub use mentions::Mentions;
@@ -116,6 +129,16 @@ pub struct Options {
     pub data_model: DataModel,
     /// Handed to the preprocessor: `-D…`, `-I…`.
     pub preprocessor: Vec<String>,
+    /// Handed to the preprocessor for single files.
+    pub flags: BTreeMap<PathBuf, Vec<String>>,
+    /// The file that holds what was read from standard input: it is shown as [`STANDARD_INPUT`].
+    pub standard_input: Option<PathBuf>,
+    /// Files whose definitions take the place of what the program does not define.
+    pub models: Vec<PathBuf>,
+    /// Functions without a body that write nothing.
+    pub pure: Vec<String>,
+    /// Functions without a body that do not return.
+    pub no_return: Vec<String>,
     /// What is an error.
     pub property: Property,
     /// The function where runs start.
@@ -150,6 +173,11 @@ impl Default for Options {
         Self {
             data_model: DataModel::default(),
             preprocessor: Vec::new(),
+            flags: BTreeMap::new(),
+            standard_input: None,
+            models: Vec::new(),
+            pure: Vec::new(),
+            no_return: Vec::new(),
             property: Property::default(),
             entry: "main".to_owned(),
             malloc_may_fail: false,
@@ -161,6 +189,16 @@ impl Default for Options {
         }
     }
 }
+
+impl Options {
+    /// What the preprocessor gets for a file.
+    pub fn flags_of(&self, file: &Path) -> Vec<String> {
+        self.preprocessor.iter().chain(self.flags.get(file).into_iter().flatten()).cloned().collect()
+    }
+}
+
+/// The name of standard input in messages and answers.
+pub const STANDARD_INPUT: &str = "<stdin>";
 
 /// A program from C, with what its meaning rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,6 +218,10 @@ pub struct Translation {
     pub unsupported: Vec<Unsupported>,
     /// Objects that are declared and used but not defined.
     pub undefined: Vec<String>,
+    /// Functions without a body that the program uses, by name: what they do is assumed.
+    pub without_body: Vec<String>,
+    /// Definitions in C of functions of the library that bring inputs, if the program uses them.
+    pub models: Option<InputModels>,
     /// The parts of memory: pointers into different ones never meet.
     pub regions: Vec<Region>,
     /// How wide types are.
@@ -233,7 +275,10 @@ fn translate_files(files: &[PathBuf], roots: Roots, options: &Options) -> Result
         let mut sources = Sources::default();
         let mut texts = Vec::new();
         for file in files {
-            texts.push(input::read(file, &options.preprocessor, &mut sources)?);
+            texts.push(input::read(file, options, &mut sources)?);
+        }
+        for file in &options.models {
+            texts.push(input::read(file, options, &mut sources)?);
         }
         if files.iter().any(|file| is_cimple(file)) {
             return translate_texts(texts, sources, (Given::Files(files), roots), &cimple::options(options));
@@ -280,7 +325,7 @@ pub fn translate_cimple(name: &str, text: &str, options: &Options) -> Result<Tra
     })
 }
 
-fn in_thread(work: impl FnOnce() -> Result<Translation, LoadError> + Send) -> Result<Translation, LoadError> {
+fn in_thread<R: Send>(work: impl FnOnce() -> Result<R, LoadError> + Send) -> Result<R, LoadError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, work);
         match thread {
@@ -297,6 +342,7 @@ fn translate_texts(
     options: &Options,
 ) -> Result<Translation, LoadError> {
     let given = texts.len();
+    let own = if let Given::Files(files) = given_as { files.len() } else { given };
     let mut tree = Tree::default();
     tree.types.model = options.data_model;
     let mut linkage = Linkage::default();
@@ -304,8 +350,11 @@ fn translate_texts(
     let mut mentions = Mentions::new(options.error_labels);
     let judged = std::cell::OnceCell::new();
     let is_c = || *judged.get_or_init(|| given_as.is_c(options));
-    for text in texts {
+    for (i, text) in texts.into_iter().enumerate() {
         match input::parse(text, &mut sources, is_c) {
+            Ok(unit) if i >= own => {
+                problems.extend(sema::analyse_models(&unit, &mut tree, &mut linkage, &mut sources));
+            }
             Ok(unit) => {
                 if unit.is_cimple {
                     mentions.add_cimple(&unit.tree);
@@ -323,11 +372,23 @@ fn translate_texts(
     }
     provisional::give_up(&mut tree, &linkage.functions_with_labels());
     linkage.mark_second_names(&mut tree);
+    linkage.take_other_standard(&mut tree);
     linkage.mark_unknown(&mut tree);
     // Mistakes may be ours: then the names that they are about are known to be unknown.
     if !problems.iter().all(|problem| problem.is_mistake() && is_c()) {
         return Err(refuse(&sources, problems));
     }
+    problems.extend(linking::told(&mut tree, options));
+    if !problems.iter().all(Problem::is_mistake) {
+        return Err(refuse(&sources, problems));
+    }
+    walk::resolve_aliases(&mut tree);
+    let errno = linkage.function(errno::FUNCTION).filter(|id| tree.function(*id).body.is_none());
+    if let Some(errno) = errno.and_then(|function| errno::as_object(&mut tree, function)) {
+        linkage.add_object(errno::OBJECT, errno);
+    }
+    scanf::as_inputs(&mut tree, &mut linkage);
+    printf::as_statements(&mut tree, &mut linkage);
     variadic::pass_in_memory(&mut tree);
     bulk::as_assignments(&mut tree);
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
@@ -350,22 +411,8 @@ fn translate_texts(
         return Err(refuse(&sources, vec![problem]));
     }
     let mut usage = Usage::new(&tree, &entries);
-    let called = |id: &tree::FunctionId| {
-        let function = tree.function(*id);
-        function.body.is_none() && models::MODELLED.contains(&function.name.as_str())
-    };
-    if usage.functions.iter().any(called) {
-        tree.library = Some(FileId(sources.files.len() as u32));
-        let text = input::own(models::NAME, models::TEXT, &mut sources);
-        let problems = match input::parse(text, &mut sources, || false) {
-            Ok(unit) => sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources),
-            Err(problem) => vec![problem],
-        };
-        if !problems.is_empty() {
-            return Err(refuse(&sources, problems));
-        }
-        usage = Usage::new(&tree, &entries);
-    }
+    linking::add_library((&mut tree, &mut linkage, &mut sources), &entries, &mut usage)
+        .map_err(|problems| refuse(&sources, problems))?;
     let sets_rounding = |id: &tree::FunctionId| {
         let function = tree.function(*id);
         function.body.is_none() && floats::ROUNDING.contains(&function.name.as_str())
@@ -375,6 +422,8 @@ fn translate_texts(
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
     }
+    let without_body = linking::without_body(&tree, &usage);
+    let models = linking::input_models(&tree, &usage, &sources);
     let sources = files::keep_used(
         sources.files,
         given,
@@ -393,6 +442,8 @@ fn translate_texts(
         doubts: lowered.doubts,
         unsupported: lowered.unsupported,
         undefined: lowered.undefined,
+        without_body,
+        models,
         regions: lowered.regions,
         data_model: options.data_model,
         mentions,
@@ -405,15 +456,18 @@ impl Translation {
         let is_cimple = files.iter().any(|file| is_cimple(file));
         let compilation = match is_cimple {
             true => Compilation::Pointless("Cimple is not compiled".to_owned()),
-            false => Compilation::Compiled(Recipe {
-                files: files.to_vec(),
+            false => Compilation::Compiled(Box::new(Recipe {
+                files: files.iter().chain(&options.models).cloned().collect(),
+                weak_files: options.models.len(),
                 preprocessor: options.preprocessor.clone(),
+                flags: options.flags.clone(),
                 pointer_bits: options.data_model.pointer_bits(),
                 entry: options.entry.clone(),
                 errors: options.property.errors(),
                 undefined: self.undefined,
                 whole_objects: options.standard == Standard::Objects,
-            }),
+                models: self.models,
+            })),
         };
         wherefore_program::Task {
             checks: self.program.targets(&TargetChoice::Default).unwrap_or_default(),

@@ -1,5 +1,8 @@
 //! Functions that have a meaning although the program does not define them.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 /// What a call of a function means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
@@ -37,11 +40,37 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         | "__builtin_trap"
         | "__builtin_unreachable"
         | "__builtin_abort" => Meaning::End,
-        "malloc" | "alloca" | "__builtin_alloca" | "valloc" => Meaning::Allocate,
+        "malloc" | "alloca" | "__builtin_alloca" | "valloc" | "__builtin_own_room" => Meaning::Allocate,
         "calloc" => Meaning::AllocateZero,
         "free" | "cfree" => Meaning::Free,
         "__wherefore_size" => Meaning::Size,
-        _ if name.starts_with("__VERIFIER_nondet_") => Meaning::Input,
+        // What the compiled program decides.
+        "__builtin_own_any" => Meaning::Input,
+        _ if name.starts_with("__VERIFIER_nondet_") || name.starts_with(INPUT) => Meaning::Input,
+        _ => return None,
+    })
+}
+
+/// What the names of functions begin with that bring the values from outside in our own texts.
+pub(crate) const INPUT: &str = "__input_";
+
+/// The function after whose call, in our own texts, `errno` may have another value.
+pub(crate) const OUTSIDE: &str = "__outside";
+
+/// Whether an allocation may fail. What lives on the stack, and what our own texts need, is there.
+pub(crate) fn may_fail(name: &str) -> bool {
+    !matches!(name, "alloca" | "__builtin_alloca" | "__builtin_own_room")
+}
+
+/// The least and the greatest result of a function without a body, if they are known.
+pub(crate) fn range(name: &str) -> Option<(i64, i64)> {
+    Some(match name {
+        "fgetc" | "getc" | "getchar" | "_IO_getc" | "getc_unlocked" | "getchar_unlocked"
+        | "fgetc_unlocked" | "ungetc" => (-1, 255),
+        "rand" | "random" | "lrand48" | "rand_r" | "nrand48" => (0, 0x7fff_ffff),
+        "printf" | "fprintf" | "vprintf" | "vfprintf" | "dprintf" | "vdprintf" | "sprintf" | "snprintf"
+        | "vsprintf" | "vsnprintf" | "asprintf" | "vasprintf" | "puts" | "fputs" => (-1, 0x7fff_ffff),
+        "putchar" | "putc" | "fputc" => (-1, 255),
         _ => return None,
     })
 }
@@ -68,142 +97,126 @@ pub(crate) fn is_harmless(name: &str) -> bool {
 }
 
 /// Functions of the C library that call functions that they are given, now or later.
-pub(crate) const CALLS_BACK: [&str; 7] =
-    ["atexit", "on_exit", "at_quick_exit", "signal", "sigaction", "qsort", "bsearch"];
+pub(crate) const CALLS_BACK: [&str; 5] = ["atexit", "on_exit", "at_quick_exit", "signal", "sigaction"];
+
+/// Whether a function prints a text to where its first argument points, and the position of the
+/// size that it is given, if it is.
+pub(crate) fn prints_into(name: &str) -> Option<Option<usize>> {
+    match name {
+        "sprintf" | "vsprintf" => Some(None),
+        "snprintf" | "vsnprintf" => Some(Some(1)),
+        _ => None,
+    }
+}
+
+/// Whether a function calls a comparison of the program, in an order of its own.
+pub(crate) fn compares(name: &str) -> bool {
+    matches!(name, "qsort" | "bsearch")
+}
 
 /// The name that a built-in function has without its prefix, if it means the same.
 pub(crate) fn without_prefix(name: &str) -> Option<&str> {
     let plain = name.strip_prefix("__builtin_")?;
     const INTEGERS: [&str; 8] =
         ["sprintf", "snprintf", "vsprintf", "vsnprintf", "toupper", "tolower", "sscanf", "scanf"];
-    let known = MODELLED.contains(&plain)
+    let known = model_of(plain).is_some()
         || is_harmless(plain)
         || meaning(plain).is_some()
         || INTEGERS.contains(&plain);
     known.then_some(plain)
 }
 
-/// The functions that [`TEXT`] defines.
-pub(crate) const MODELLED: [&str; 115] = [
-    "memcpy",
-    "memmove",
-    "memset",
-    "memcmp",
-    "strlen",
-    "strcpy",
-    "strncpy",
-    "strcat",
-    "strncat",
-    "strcmp",
-    "strncmp",
-    "strchr",
-    "strrchr",
-    "strdup",
-    "realloc",
-    "abs",
-    "labs",
-    "llabs",
-    "memchr",
-    "__builtin_expect",
-    "__builtin_bswap16",
-    "__builtin_bswap32",
-    "__builtin_bswap64",
-    "__builtin_popcountll",
-    "__builtin_parityll",
-    "__builtin_ctzll",
-    "__builtin_clzll",
-    "__builtin_clz",
-    "__builtin_ffsll",
-    "__builtin_clrsbll",
-    "__builtin_own_add",
-    "__builtin_own_sub",
-    "__builtin_own_mul",
-    "__builtin_own_fits",
-    "fabs",
-    "fabsf",
-    "sqrt",
-    "sqrtf",
-    "trunc",
-    "truncf",
-    "floor",
-    "floorf",
-    "ceil",
-    "ceilf",
-    "rint",
-    "rintf",
-    "nearbyint",
-    "nearbyintf",
-    "round",
-    "roundf",
-    "copysign",
-    "copysignf",
-    "fmin",
-    "fminf",
-    "fmax",
-    "fmaxf",
-    "isnan",
-    "isnanf",
-    "__isnan",
-    "__isnanf",
-    "isinf",
-    "isinff",
-    "__isinf",
-    "__isinff",
-    "finite",
-    "finitef",
-    "__finite",
-    "__finitef",
-    "__signbit",
-    "__signbitf",
-    "__fpclassify",
-    "__fpclassifyf",
-    "fdim",
-    "fdimf",
-    "lround",
-    "lrint",
-    "isdigit",
-    "isupper",
-    "islower",
-    "isalpha",
-    "isalnum",
-    "isxdigit",
-    "isspace",
-    "isprint",
-    "isgraph",
-    "isblank",
-    "iscntrl",
-    "ispunct",
-    "isascii",
-    "toascii",
-    "tolower",
-    "toupper",
-    "__builtin_own_number",
-    "atoi",
-    "atol",
-    "atoll",
-    "strnlen",
-    "mempcpy",
-    "stpcpy",
-    "memrchr",
-    "rawmemchr",
-    "strchrnul",
-    "strspn",
-    "strcspn",
-    "strpbrk",
-    "strstr",
-    "__builtin_own_lower",
-    "strcasecmp",
-    "strncasecmp",
-    "strndup",
-    "bzero",
-    "bcmp",
-    "index",
-    "rindex",
-    "swab",
+/// Whether a function without a body leaves `errno` as it is.
+pub(crate) fn leaves_errno(name: &str) -> bool {
+    const QUIET: [&str; 26] = [
+        "rand",
+        "srand",
+        "random",
+        "srandom",
+        "getenv",
+        "time",
+        "clock",
+        "atexit",
+        "getpid",
+        "getppid",
+        "getuid",
+        "geteuid",
+        "getgid",
+        "getegid",
+        "feof",
+        "ferror",
+        "clearerr",
+        "setjmp",
+        "_setjmp",
+        "sigsetjmp",
+        "__sigsetjmp",
+        "umask",
+        "div",
+        "ldiv",
+        "lldiv",
+        "__ctype_get_mb_cur_max",
+    ];
+    QUIET.contains(&name) || name.starts_with("__builtin_") || name.starts_with("__VERIFIER_")
+}
+
+/// A file of definitions of library functions in C.
+pub(crate) struct Model {
+    /// The name under which it appears in spans.
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+}
+
+/// The files. One is linked when a program uses a function that it defines and the program does
+/// not.
+pub(crate) const MODELS: [Model; 5] = [
+    Model { name: "<library>", text: include_str!("library.c") },
+    Model { name: "<numbers>", text: include_str!("library/numbers.c") },
+    Model { name: "<sort>", text: include_str!("library/sort.c") },
+    Model { name: "<print>", text: include_str!("library/print.c") },
+    Model { name: INPUTS, text: include_str!("library/inputs.c") },
 ];
 
-/// Definitions of library functions in C, linked when a program calls them without defining them.
-pub(crate) const TEXT: &str = include_str!("library.c");
+/// The name of the file that replay compiles, too.
+pub(crate) const INPUTS: &str = "<inputs>";
 
-/// The name under which they appear in spans.
-pub(crate) const NAME: &str = "<library>";
+/// The file that defines a function, by its position.
+pub(crate) fn model_of(name: &str) -> Option<usize> {
+    static DEFINED: LazyLock<BTreeMap<&'static str, usize>> = LazyLock::new(|| {
+        let all = MODELS.iter().enumerate();
+        all.flat_map(|(i, model)| defined(model.text).map(move |name| (name, i))).collect()
+    });
+    DEFINED.get(name).copied()
+}
+
+/// The functions of a text of ours that other texts see.
+pub(crate) fn seen_from_outside(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.lines().filter(|line| !line.starts_with("static"));
+    lines.filter_map(|line| defined(line).next())
+}
+
+/// The functions that a text of ours defines. Their heads are the lines that begin with a word and
+/// have parameters, and do not end with a semicolon.
+fn defined(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let is_head = line.starts_with(|c: char| c.is_alphabetic())
+            && !line.ends_with(';')
+            && !line.starts_with("typedef");
+        let (before, _) = line.split_once('(').filter(|_| is_head)?;
+        before.rsplit([' ', '*']).next()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn definitions_are_found_by_their_heads() {
+        for name in ["memcpy", "strchr", "isdigit", "__builtin_own_integer", "strtol", "__errno_location"] {
+            assert!(model_of(name).is_some(), "{name}");
+        }
+        for name in ["malloc", "size_t", "if", "for", "printf", ""] {
+            assert!(model_of(name).is_none(), "{name}");
+        }
+    }
+}

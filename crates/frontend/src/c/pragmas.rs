@@ -47,7 +47,7 @@ impl Pragmas {
 }
 
 /// Reads `pack(…)`; whether it is understood.
-fn pack(words: &str, current: &mut Option<u64>, stack: &mut Vec<Option<u64>>) -> bool {
+fn pack(words: &str, current: &mut Option<u64>, stack: &mut Vec<(Option<String>, Option<u64>)>) -> bool {
     let inside = words.strip_prefix("pack").map(str::trim);
     let inside = inside.and_then(|rest| rest.strip_prefix('(')?.strip_suffix(')'));
     let Some(inside) = inside else { return false };
@@ -57,10 +57,25 @@ fn pack(words: &str, current: &mut Option<u64>, stack: &mut Vec<Option<u64>>) ->
         Ok(number) if number <= 16 && number.is_power_of_two() => Some(Some(number)),
         _ => None,
     };
+    let is_name = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let mut pushed = None;
     let (pushes, rest) = match parts.as_slice() {
+        ["push", name, rest @ ..] if is_name(name) => {
+            pushed = Some((*name).to_owned());
+            (true, rest)
+        }
         ["push", rest @ ..] => (true, rest),
+        // Without a matching push, nothing changes.
         ["pop"] => {
-            *current = stack.pop().unwrap_or(None);
+            *current = stack.pop().map_or(*current, |(_, value)| value);
+            return true;
+        }
+        ["pop", name] if is_name(name) => {
+            let at = stack.iter().rposition(|(known, _)| known.as_deref() == Some(*name));
+            if let Some(at) = at {
+                *current = stack[at].1;
+                stack.truncate(at);
+            }
             return true;
         }
         [""] => (false, &[] as &[&str]),
@@ -76,7 +91,7 @@ fn pack(words: &str, current: &mut Option<u64>, stack: &mut Vec<Option<u64>>) ->
         _ => return false,
     };
     if pushes {
-        stack.push(*current);
+        stack.push((pushed, *current));
     }
     *current = value;
     true
@@ -87,13 +102,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn packs_have_names() {
+        let text = "#pragma pack(2)\n#pragma pack(pop)\na\n#pragma pack(push, one, 1)\nb\n\
+            #pragma pack(push)\n#pragma pack(4)\nc\n#pragma pack(pop, two)\nd\n#pragma pack(pop, one)\ne\n";
+        let pragmas = Pragmas::new(text);
+        assert!(pragmas.refused.is_none());
+        let at = |word: &str| pragmas.pack(text.find(word).unwrap_or(0));
+        let found = ["\na\n", "\nb\n", "\nc\n", "\nd\n", "\ne\n"].map(at);
+        assert_eq!(found, [Some(2), Some(1), Some(4), Some(4), Some(2)]);
+    }
+
+    #[test]
     fn packs_are_pushed_and_popped() {
         let text = "a\n#pragma pack(push, 1)\nb\n#pragma pack(2)\nc\n# pragma pack(pop)\nd\n";
         let pragmas = Pragmas::new(text);
         let at = |word: &str| pragmas.pack(text.find(word).unwrap_or(0));
         assert_eq!((at("a\n"), at("b\n"), at("c\n"), at("d\n")), (None, Some(1), Some(2), None));
         assert!(pragmas.refused.is_none());
-        assert!(Pragmas::new("#pragma pack(push, name, 1)\n").refused.is_some());
+        assert!(Pragmas::new("#pragma pack(pop, 3)\n").refused.is_some());
         assert!(Pragmas::new(" #pragma scalar_storage_order big-endian\n").refused.is_some());
         assert!(Pragmas::new("#pragma GCC diagnostic push\n").refused.is_none());
     }

@@ -23,8 +23,13 @@ pub(crate) struct Tree {
     pub(crate) types: Types,
     pub(crate) objects: Vec<Object>,
     pub(crate) functions: Vec<Function>,
-    /// The file of our models of the C library, if they are used.
-    pub(crate) library: Option<FileId>,
+    /// The files of our models of the C library that are used.
+    pub(crate) library: Vec<FileId>,
+    /// Second names of functions and of objects, and what they stand for.
+    pub(crate) function_aliases: Vec<(FunctionId, FunctionId)>,
+    pub(crate) object_aliases: Vec<(ObjectId, ObjectId)>,
+    /// What `errno` is, if the program uses it.
+    pub(crate) errno: Option<ObjectId>,
 }
 
 impl Tree {
@@ -113,6 +118,8 @@ pub(crate) struct Function {
     pub(crate) rest: Option<ObjectId>,
     pub(crate) body: Option<Vec<Statement>>,
     pub(crate) returns: bool,
+    /// Whether it is said to write nothing.
+    pub(crate) pure: bool,
     /// Whether the body is only for inlining: another definition replaces it.
     pub(crate) provisional: bool,
     pub(crate) span: Span,
@@ -125,6 +132,28 @@ pub(crate) struct Function {
     pub(crate) weak: Option<Span>,
     /// Whether it runs by itself: in front of the entry, or behind it.
     pub(crate) runs: Option<Runs>,
+}
+
+impl Function {
+    /// A function without a body.
+    pub(crate) fn declared(name: &str, signature: Rc<Signature>, span: Span) -> Function {
+        Function {
+            name: name.to_owned(),
+            signature,
+            parameters: Vec::new(),
+            rest: None,
+            body: None,
+            returns: true,
+            pure: false,
+            provisional: false,
+            span,
+            end: span,
+            problems: Vec::new(),
+            labels: Vec::new(),
+            weak: None,
+            runs: None,
+        }
+    }
 }
 
 /// When a function runs by itself, with its priority: of those in front the least comes first, of
@@ -310,103 +339,4 @@ impl Term {
         });
         found
     }
-}
-
-/// Calls `visit` on every expression of some statements, parts first.
-pub(crate) fn each_term(statements: &mut [Statement], visit: &mut dyn FnMut(&mut Term)) {
-    for statement in statements {
-        in_statement(statement, visit);
-    }
-}
-
-fn in_statement(statement: &mut Statement, visit: &mut dyn FnMut(&mut Term)) {
-    use StatementKind::*;
-    match &mut statement.kind {
-        Empty
-        | Case(..)
-        | Default
-        | Label(_)
-        | Goto(_)
-        | Break
-        | Continue
-        | Return(None)
-        | Unsupported(_)
-        | Declare(_, None) => {}
-        Expression(term) | Return(Some(term)) => in_term(term, visit),
-        Cleanup(_, term) | GotoAny(term) => in_term(term, visit),
-        Declare(_, Some(initial)) => in_initial(initial, visit),
-        Block(statements) => each_term(statements, visit),
-        If(condition, then, otherwise) => {
-            in_term(condition, visit);
-            in_statement(then, visit);
-            if let Some(otherwise) = otherwise {
-                in_statement(otherwise, visit);
-            }
-        }
-        While(term, body) | DoWhile(body, term) | Switch(term, body) => {
-            in_term(term, visit);
-            in_statement(body, visit);
-        }
-        For(first, condition, step, body) => {
-            each_term(first, visit);
-            for term in condition.iter_mut().chain(step) {
-                in_term(term, visit);
-            }
-            in_statement(body, visit);
-        }
-        Assembly(assembly) => {
-            for term in assembly.outputs.iter_mut().chain(&mut assembly.inputs) {
-                in_term(term, visit);
-            }
-        }
-    }
-}
-
-fn in_initial(initial: &mut Initial, visit: &mut dyn FnMut(&mut Term)) {
-    for item in &mut initial.items {
-        in_term(&mut item.value, visit);
-    }
-}
-
-fn in_term(term: &mut Term, visit: &mut dyn FnMut(&mut Term)) {
-    use TermKind::*;
-    match &mut term.kind {
-        Constant(_) | Real(_) | Object(_) | Function(_) | Old => {}
-        Deref(a)
-        | Field(a, _)
-        | Materialise(_, a)
-        | Load(a)
-        | Address(a)
-        | Convert(a)
-        | Unary(_, a)
-        | Fill(a, _)
-        | Not(a) => in_term(a, visit),
-        Literal(_, initial) => in_initial(initial, visit),
-        Arithmetic(_, a, b)
-        | Compare(_, a, b)
-        | Shift(_, a, b)
-        | Divide(_, a, b)
-        | Offset(_, a, b, _)
-        | Difference(a, b, _)
-        | And(a, b)
-        | Or(a, b)
-        | Assign(a, b)
-        | Update(a, b, _) => {
-            in_term(a, visit);
-            in_term(b, visit);
-        }
-        Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| in_term(part, visit)),
-        Comma(terms) | FloatCall(_, terms) => terms.iter_mut().for_each(|part| in_term(part, visit)),
-        Block(statements, value) => {
-            each_term(statements, visit);
-            if let Some(value) = value {
-                in_term(value, visit);
-            }
-        }
-        Call(callee, arguments) => {
-            in_term(callee, visit);
-            arguments.iter_mut().for_each(|argument| in_term(argument, visit));
-        }
-    }
-    visit(term);
 }

@@ -9,8 +9,9 @@ use wherefore_program::Span;
 use super::ctype::{CType, Field, Record, Signature};
 use super::tree::{
     FunctionId, Initial, InitialItem, Lifetime, Object, ObjectId, Statement, StatementKind, Step, Term,
-    TermKind, Tree, each_term,
+    TermKind, Tree,
 };
+use super::walk::each_term;
 
 /// How many bytes an argument of a size takes.
 pub(crate) fn slot(size: u64) -> u64 {
@@ -124,6 +125,7 @@ impl Packing<'_> {
         let (size, align) = (offset, 8);
         self.tree.types.records.push(Record {
             name,
+            alias: None,
             union: false,
             fields,
             size,

@@ -162,7 +162,7 @@ pub(crate) fn writes(name: &str) -> Option<Writes> {
         "fgets" | "gets" | "fread" | "getcwd" | "sprintf" | "snprintf" | "vsprintf" | "vsnprintf"
         | "asprintf" | "vasprintf" | "time" | "gettimeofday" | "pipe" | "wait" | "mempcpy" | "stpcpy"
         | "stpncpy" | "bzero" | "strtok" | "strsep" | "strftime" | "strxfrm" | "memccpy" | "sigemptyset"
-        | "sigfillset" | "sigaddset" | "sigdelset" | "poll" | "qsort" | "times" | "uname" | "gethostname" => {
+        | "sigfillset" | "sigaddset" | "sigdelset" | "poll" | "times" | "uname" | "gethostname" => {
             Writes::Arguments(&[0])
         }
         "read" | "pread" | "recv" | "readlink" | "strtol" | "strtoul" | "strtoll" | "strtoull" | "strtod"

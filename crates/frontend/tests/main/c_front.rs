@@ -389,8 +389,8 @@ fn what_is_not_supported_is_refused_with_its_line() {
             "t.c:3:10: `struct s` has no member `b`",
         ),
         (
-            "#pragma pack(push, name, 1)\nint main(void) { return 0; }",
-            "t.c:1:1: `#pragma pack(push, name, 1)` is not supported",
+            "#pragma pack(pop, 3)\nint main(void) { return 0; }",
+            "t.c:1:1: `#pragma pack(pop, 3)` is not supported",
         ),
         (
             "int f(int n, ...) {\n  __builtin_va_list l;\n  __builtin_va_start(l, n);\n  return __builtin_va_arg(l, char);\n}\nint main(void) { return f(1); }",

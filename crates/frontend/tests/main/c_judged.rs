@@ -449,12 +449,12 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "cleanup",
         ),
         (
-            "int a = 1; extern int b __attribute__((alias(\"a\"))); int main(void) { b = 2; return a; }",
+            "int a = 1; extern char b __attribute__((alias(\"a\"))); int main(void) { b = 2; return a; }",
             "alias",
         ),
         (
-            "void g(void) {} void f(void) __attribute__((alias(\"g\"))); int main(void) { f(); return 0; }",
-            "alias",
+            "void g(void) {} void (*r(void))(void) { return g; } void f(void) __attribute__((ifunc(\"r\"))); int main(void) { f(); return 0; }",
+            "ifunc",
         ),
         (
             "int z; void f(void) __asm__(\"g\"); void g(void) { z = 1; } int main(void) { f(); return z; }",

@@ -115,3 +115,97 @@ fn parts_of_texts() {
     );
     agree("strings", "#define _GNU_SOURCE\n#include <string.h>\n#include <strings.h>", &body);
 }
+
+#[test]
+fn integers_in_any_base() {
+    let texts = [
+        "0",
+        "42",
+        "-17",
+        "+8",
+        "  99x",
+        "\\t-3",
+        "",
+        "-",
+        "+ 1",
+        "abc",
+        "0x1fG",
+        "0X",
+        "-0x",
+        "0xg",
+        "  0x",
+        "077",
+        "08",
+        "0b11",
+        "zZ",
+        "7fffffffffffffff",
+        "2147483648",
+        "-2147483649",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-18446744073709551615",
+        "-18446744073709551616",
+        "99999999999999999999 1",
+        "-1",
+    ];
+    let mut body = String::from("char *end;\n");
+    for text in texts {
+        body.push_str(&format!(
+            "{{ const char *text = \"{text}\"; static const int bases[] = {{0, 2, 8, 10, 16, 36, 1, 37, -1}};\n\
+             for (int i = 0; i < 9; i++) {{ int base = bases[i]; const char *none = text;\n"
+        ));
+        for function in ["strtol", "strtoul", "strtoll", "strtoull"] {
+            body.push_str(&format!(
+                "errno = 0; end = (char *)none; mix({function}(text, &end, base)); mix(end - text); mix(errno);\n\
+                 mix({function}(text, 0, base));\n"
+            ));
+        }
+        body.push_str("}}\n");
+    }
+    agree("bases", "#include <stdlib.h>\n#include <errno.h>", &body);
+}
+
+#[test]
+fn sorting_and_searching_call_back() {
+    let head = "#include <stdlib.h>\n\
+        static int up(const void *a, const void *b) { return *(const int *)a < *(const int *)b ? -1 : *(const int *)a > *(const int *)b; }\n\
+        static int down(const void *a, const void *b) { return up(b, a); }\n\
+        struct pair { char key; short value; };\n\
+        static int keys(const void *a, const void *b) { return ((const struct pair *)a)->key - ((const struct pair *)b)->key; }";
+    let body = "int numbers[] = {5, -3, 9, 0, 2147483647, 7, -8, 1}; int key = 7, none = 6, *found;\n\
+        qsort(numbers, 8, sizeof *numbers, up); for (int i = 0; i < 8; i++) mix(numbers[i]);\n\
+        for (int i = -9; i < 11; i++) { found = bsearch(&i, numbers, 8, sizeof *numbers, up); mix(found ? found - numbers : 99); }\n\
+        qsort(numbers, 8, sizeof *numbers, down); for (int i = 0; i < 8; i++) mix(numbers[i]);\n\
+        qsort(numbers, 0, sizeof *numbers, up); mix(bsearch(&none, numbers, 0, sizeof *numbers, up) == 0);\n\
+        struct pair pairs[] = {{'c', 1}, {'a', 2}, {'b', 3}, {'e', 4}, {'d', 5}};\n\
+        qsort(pairs, 5, sizeof *pairs, keys); for (int i = 0; i < 5; i++) mix(pairs[i].value);";
+    agree("sort", head, body);
+}
+
+#[test]
+fn texts_that_are_printed_into_memory() {
+    let mut body =
+        String::from("char room[24]; const char *words[] = {\"\", \"a\", \"abc\", \"longer than that\"};\n");
+    for (format, arguments) in [
+        ("plain", ""),
+        ("", ""),
+        ("%s", ", word"),
+        ("<%s|%c>", ", word, 'x'"),
+        ("100%%%c", ", 0"),
+        ("%s%s", ", word, word"),
+    ] {
+        // Two long words are too much for the room without a limit.
+        let unlimited = if format == "%s%s" { "" } else { "all(sprintf(room, FORMAT));" };
+        let limited = "for (size_t size = 0; size < 20; size++) all(snprintf(room, size, FORMAT));";
+        let calls = format!("{unlimited} {limited}").replace("FORMAT", &format!("\"{format}\"{arguments}"));
+        body.push_str(&format!("for (int i = 0; i < 4; i++) {{ const char *word = words[i]; {calls} }}\n"));
+    }
+    let head = "#include <stdio.h>\n#include <string.h>\nvoid mix(unsigned long long);\n\
+        #define all(call) memset(room, 'z', sizeof room), mix(call), each(room)\n\
+        void each(const char *room) { for (int i = 0; i < 24; i++) mix(room[i]); }";
+    agree("print", head, &body);
+}

@@ -165,3 +165,15 @@ fn a_part_of_a_program_starts_in_any_function() {
     assert_eq!(program.check(), Ok(()));
     assert!(program.find_procedure("f").is_some() && program.find_procedure("g").is_some());
 }
+
+#[test]
+fn assembly_that_jumps_is_a_place() {
+    let text = |x: u32| {
+        format!(
+            "int f(int x) {{ if (x) {{ asm volatile goto (\"jmp %l[out]\" : : : : out); }} return 1; out: return 2; }}\n\
+             int main(void) {{ if (f({x}) == 1) reach_error(); return 0; }}"
+        )
+    };
+    assert_eq!(end_of(&text(0)), End::Error);
+    assert!(matches!(end_of(&text(1)), End::Place(what) if what.contains("asm_goto")));
+}

@@ -26,6 +26,34 @@ int main(void) {
   result[12] = ~c; result[13] = -v; result[14] = !w; result[15] = (char)200;
   return 0;
 }";
+    second_names_are_the_same_function_or_object: "
+static int hidden(int x) { return x * 2; }
+int shown(int) __attribute__((weak, alias(\"hidden\"))), later(int) __attribute__((alias(\"defined_below\")));
+int (*table[])(int) = { shown, later };
+int value = 4; extern int again __attribute__((alias(\"value\")));
+int defined_below(int x) { return x - 1; }
+int main(void) {
+  value = 5; result[0] = again; again++; result[1] = value; result[2] = shown(3); result[3] = later(3);
+  result[4] = table[0](7); result[5] = table[1](7); result[6] = shown == hidden; result[7] = &again == &value;
+  return 0;
+}";
+    packs_have_names_and_a_pop_without_a_push_is_none: "
+#pragma pack(2)
+#pragma pack(pop)
+struct a { char c; int i; };
+#pragma pack()
+#pragma pack(push, first, 1)
+struct b { char c; int i; };
+#pragma pack(push, 2)
+struct c { char c; int i; };
+#pragma pack(pop, first)
+struct d { char c; int i; };
+int f(void) { return 1; }
+int main(void) {
+  result[0] = sizeof(struct a); result[1] = sizeof(struct b); result[2] = sizeof(struct c); result[3] = sizeof(struct d);
+  result[4] = __alignof__(f); result[5] = _Alignof(struct b);
+  return 0;
+}";
     divisions_round_towards_zero: "
 int main(void) {
   int a = -7, b = 2; unsigned c = 7, d = 3; long long e = -9223372036854775807LL;

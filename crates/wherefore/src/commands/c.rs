@@ -6,8 +6,10 @@ use clap::{Args, ValueEnum};
 use wherefore_check::harness::Enclosure;
 use wherefore_check::{NoProver, Prover, Replaying};
 use wherefore_frontend::c::{self, DataModel, ErrorLabels, Mentions, Options, Question};
-use wherefore_program::{Task, ViolationKind};
+use wherefore_program::{Task, ViolationKind, c_compiler};
 
+use super::database::Database;
+use super::files::{STANDARD_INPUT, StandardInput, in_folder};
 use super::property;
 use crate::exit::CliError;
 
@@ -70,6 +72,24 @@ pub struct CArgs {
     /// Search a folder for header files.
     #[arg(short = 'I', value_name = "FOLDER", help_heading = "C")]
     include: Vec<PathBuf>,
+
+    /// Take files and flags of the preprocessor from a compile_commands.json, or from the one in a
+    /// folder: all its C files, or those of them that are given.
+    #[arg(long, value_name = "PATH", help_heading = "C")]
+    pub(super) project: Option<PathBuf>,
+
+    /// Let the definitions in a C file take the place of functions that the program does not
+    /// define, and of our models of the C library; can be given several times.
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    model: Vec<PathBuf>,
+
+    /// Assume that these functions without a body write nothing: they only return something.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "C")]
+    assume_pure: Vec<String>,
+
+    /// Assume that these functions without a body do not return.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "C")]
+    no_return: Vec<String>,
 }
 
 /// What `--checks` names: a kind of violation, or several.
@@ -146,6 +166,10 @@ pub struct CSubject {
     pub files: Vec<PathBuf>,
     /// The options they were read with.
     pub options: Options,
+    /// Functions without a body that the program uses.
+    pub without_body: Vec<String>,
+    /// What was read from standard input, while it is needed.
+    _standard_input: Option<StandardInput>,
 }
 
 impl CSubject {
@@ -184,6 +208,10 @@ impl CArgs {
             (self.no_sandbox, "--no-sandbox"),
             (self.harness.is_some(), "--harness"),
             (!self.include.is_empty(), "-I"),
+            (self.project.is_some(), "--project"),
+            (!self.model.is_empty(), "--model"),
+            (!self.assume_pure.is_empty(), "--assume-pure"),
+            (!self.no_return.is_empty(), "--no-return"),
         ];
         options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
@@ -204,7 +232,9 @@ impl CArgs {
 
     /// Whether a file is C or Cimple, or a task about C.
     pub fn applies_to(file: &Path) -> bool {
-        c::is_c(file) || c::is_cimple(file) || file.extension().is_some_and(|extension| extension == "yml")
+        let is_task = file.extension().is_some_and(|extension| extension == "yml");
+        let stands_for_others = file.is_dir() || file == Path::new(STANDARD_INPUT);
+        c::is_c(file) || c::is_cimple(file) || is_task || stands_for_others
     }
 
     /// Reads C files, or a task. What is named here takes the place of what the task asks.
@@ -218,7 +248,9 @@ impl CArgs {
             || !self.error_label.is_empty()
             || self.assertions
             || label.is_some();
-        let (task, files) = match files {
+        let database = self.project.as_deref().map(Database::read).transpose()?;
+        let (files, standard_input) = expanded(files, database.as_ref())?;
+        let (task, files) = match files.as_slice() {
             [task] if !c::is_c(task) && !c::is_cimple(task) => {
                 let task = c::read_task(task)?;
                 let files = task.files.clone();
@@ -267,7 +299,10 @@ impl CArgs {
         if label.is_some() {
             options.error_labels = ErrorLabels::Names;
         }
+        let is_narrow = database.as_ref().is_some_and(|database| database.is_narrow)
+            || c_compiler::words().iter().any(|word| word == "-m32");
         match self.data_model {
+            None if is_narrow => options.data_model = DataModel::Ilp32,
             Some(Model::Lp64) => options.data_model = DataModel::Lp64,
             Some(Model::Ilp32) => options.data_model = DataModel::Ilp32,
             None => {}
@@ -278,9 +313,59 @@ impl CArgs {
         options.malloc_may_fail |= self.malloc_may_fail;
         options.preprocessor.extend(self.define.iter().map(|text| format!("-D{text}")));
         options.preprocessor.extend(self.include.iter().map(|folder| format!("-I{}", folder.display())));
+        options.flags = database.map(|database| database.flags).unwrap_or_default();
+        if let Some(input) = &standard_input {
+            // Headers are looked for where the command was given.
+            options.flags.insert(input.file.clone(), vec!["-iquote".to_owned(), ".".to_owned()]);
+            options.standard_input = Some(input.file.clone());
+        }
+        options.models.clone_from(&self.model);
+        options.pure.clone_from(&self.assume_pure);
+        options.no_return.clone_from(&self.no_return);
         let translation = c::translate(&files, &options)?;
         let mentions = translation.mentions.clone();
+        let without_body = translation.without_body.clone();
         let task = translation.into_task(&files, &options);
-        Ok(Loaded::Task(Box::new((task, CSubject { mentions, files, options }))))
+        let subject = CSubject { mentions, files, options, without_body, _standard_input: standard_input };
+        Ok(Loaded::Task(Box::new((task, subject))))
     }
+}
+
+/// The files that the given ones stand for: folders stand for the C files in them, `-` for standard
+/// input, and no file at all for those of the project.
+fn expanded(
+    given: &[PathBuf],
+    database: Option<&Database>,
+) -> Result<(Vec<PathBuf>, Option<StandardInput>), CliError> {
+    let (mut files, mut input) = (Vec::new(), None);
+    for file in given {
+        if file == Path::new(STANDARD_INPUT) {
+            let read = match input.take() {
+                Some(_) => {
+                    let message = "standard input can be read only once".to_owned();
+                    return Err(CliError::Question { file: STANDARD_INPUT.to_owned(), message });
+                }
+                None => StandardInput::read()?,
+            };
+            files.push(read.file.clone());
+            input = Some(read);
+        } else if file.is_dir() {
+            files.extend(in_folder(file)?);
+        } else {
+            files.push(file.clone());
+        }
+    }
+    let Some(database) = database else { return Ok((files, input)) };
+    if files.is_empty() {
+        return Ok((database.files.clone(), input));
+    }
+    for file in &mut files {
+        let name = file.display().to_string();
+        let known = database.find(file).ok_or_else(|| CliError::Question {
+            file: name,
+            message: "the project does not compile this file".to_owned(),
+        })?;
+        file.clone_from(known);
+    }
+    Ok((files, input))
 }

@@ -267,7 +267,8 @@ fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
 
 /// The commands that find a failure again.
 fn reproduce(args: &ProgramArgs, subject: &Subject, explanation: &Explanation) -> model::Reproduce {
-    let given: Vec<String> = std::iter::once(&args.file).chain(&args.more).map(|file| quoted(file)).collect();
+    let project = args.c.project.iter().flat_map(|path| ["--project".to_owned(), quoted(path)]);
+    let given: Vec<String> = args.files().iter().map(|file| quoted(file)).chain(project).collect();
     let command = format!("wherefore check {}", given.join(" "));
     let is_failure = explanation.verdict == model::Verdict::Unsafe;
     let is_compiled = subject.c.as_ref().is_some_and(|c| !c.is_cimple());

@@ -1,12 +1,16 @@
 //! Questions to programs: `wherefore check`, `explain`, `project`, `slice` and `serve`.
 //!
 //! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C
-//! is read; `report.rs`: an answer as data for JSON; `text.rs`: answers in words.
+//! is read; `files.rs`, `database.rs`: from which files; `report.rs`: an answer as data for JSON;
+//! `text.rs`: answers in words.
 
 mod again;
 mod c;
 pub mod check;
+mod database;
 pub mod explain;
+mod files;
+pub mod harness;
 mod progress;
 pub mod project;
 mod property;
@@ -16,7 +20,7 @@ pub mod serve;
 pub mod slice;
 mod text;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -33,9 +37,10 @@ use progress::LiveLine;
 /// What all questions to programs have in common.
 #[derive(Args)]
 pub struct ProgramArgs {
-    /// The program: C (.c, .i, or a task .yml), Cimple (.cimple), a Boolean program (.bp) or a
-    /// Remopla file (.rem).
-    file: PathBuf,
+    /// The program: C (.c, .i, a task .yml, a folder of .c files, or - for standard input), Cimple
+    /// (.cimple), a Boolean program (.bp) or a Remopla file (.rem).
+    #[arg(required_unless_present = "project")]
+    file: Option<PathBuf>,
 
     /// Further files of a C program.
     #[arg(value_name = "FILES")]
@@ -145,13 +150,12 @@ impl ProgramArgs {
         let begin = Instant::now();
         let budget = Budget::from_limits(&self.limits.limits());
         let prover = self.c.prover()?;
-        let is_c = CArgs::applies_to(&self.file);
+        let is_c = self.file.as_deref().is_none_or(CArgs::applies_to);
         if let (false, Some(option)) = (is_c, self.c.given()) {
             return Err(self.question(format!("{option} is for C programs")));
         }
         let (mut task, c) = if is_c {
-            let files: Vec<PathBuf> = std::iter::once(&self.file).chain(&self.more).cloned().collect();
-            match self.c.load(&files, self.entry.as_deref(), self.label.as_deref())? {
+            match self.c.load(&self.files(), self.entry.as_deref(), self.label.as_deref())? {
                 Loaded::Task(loaded) => (loaded.0, Some(loaded.1)),
                 Loaded::NotDecided(why) => {
                     return Err(CliError::NotDecided { answer: unknown(&self.name(), self.json, &why) });
@@ -161,7 +165,7 @@ impl ProgramArgs {
             if let Some(other) = self.more.first() {
                 return Err(self.question(format!("`{}` is one file too many", other.display())));
             }
-            (load(&self.file, self.entry.as_deref())?, None)
+            (load(self.file.as_deref().unwrap_or(Path::new("")), self.entry.as_deref())?, None)
         };
         if let Some(ExtraCheck::Bounds) = self.check {
             task = task.with_bounds_checks();
@@ -198,7 +202,17 @@ impl ProgramArgs {
     }
 
     fn name(&self) -> String {
-        self.file.display().to_string()
+        self.file
+            .iter()
+            .chain(&self.c.project)
+            .map(|path| path.display().to_string())
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// The files that were given.
+    fn files(&self) -> Vec<PathBuf> {
+        self.file.iter().chain(&self.more).cloned().collect()
     }
 
     fn search(&self) -> Search {

@@ -319,6 +319,9 @@ pub struct CheckReport {
     /// What the answer rests on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
+    /// Functions without a body that the program uses: what they do is assumed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_body: Vec<String>,
     pub stats: Stats,
 }
 
@@ -375,6 +378,7 @@ impl CheckReport {
             replay,
             invariants: proved.map(|evidence| invariants(program, evidence, parts)).unwrap_or_default(),
             assumptions: task.assumptions_in_words(),
+            without_body: subject.c.as_ref().map(|c| c.without_body.clone()).unwrap_or_default(),
             stats: Stats::of(subject, answer.facts.size),
         }
     }

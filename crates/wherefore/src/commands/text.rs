@@ -79,6 +79,10 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
         let _ = writeln!(out, "{}", proof.words());
     }
     assumptions(&mut out, &report.assumptions);
+    if !report.without_body.is_empty() {
+        let names: Vec<String> = report.without_body.iter().map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(out, "\nfunctions without a body: {}", names.join(", "));
+    }
     if let (Some(property), Some(command)) = (&report.property, &report.command) {
         let by = match report.engine {
             Some("bounded") => "answered by bounded checking in",

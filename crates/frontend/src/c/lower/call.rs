@@ -111,6 +111,10 @@ impl Lower<'_, '_> {
         if self.cx.tree.function(id).body.is_none() {
             return self.call_unknown(id, arguments, term, want);
         }
+        if models::compares(&self.cx.tree.function(id).name) {
+            let text = "how often and in which order `qsort` and `bsearch` compare does not matter";
+            self.cx.assume(text, Some(term.span));
+        }
         let values = self.argument_values(arguments)?;
         let types: Vec<CType> = arguments.iter().map(|argument| argument.ty.clone()).collect();
         self.call_procedure(id, &values, &types, term, want)
@@ -293,10 +297,17 @@ impl Lower<'_, '_> {
                     (variable.into(), Some(Expr::variable(variable, scalar)))
                 }
             };
+            let target_of = target.clone();
             let result = Expr::read(target.variable, target.indices.clone(), When::Now, scalar);
             let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
             if let (Some(format), Some(range)) = (self.cx.tree.types.format(&piece), floats::range(name)) {
                 self.require(super::floats::is_between(format, result, range), span);
+            }
+            if let Some((least, most)) = models::range(name).filter(|_| !piece.is_float()) {
+                let bound = |value: i64| Expr::constant(value as u64 & scalar.max(), scalar);
+                let result = Expr::read(target_of.variable, target_of.indices.clone(), When::Now, scalar);
+                self.require(Expr::binary(BinaryOp::SLe, bound(least), result.clone()), span);
+                self.require(Expr::binary(BinaryOp::SLe, result, bound(most)), span);
             }
             if c_library::is_deterministic(name) {
                 self.approximated.push(edge);

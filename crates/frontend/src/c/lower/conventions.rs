@@ -100,8 +100,8 @@ impl Lower<'_, '_> {
                 Ok(Some(vec![size]))
             }
             Meaning::Allocate | Meaning::AllocateZero => {
-                let results = self.allocation(meaning, arguments, term, want)?;
-                if !name.ends_with("alloca") {
+                let results = self.allocation((&name, meaning), arguments, term, want)?;
+                if models::may_fail(&name) {
                     self.keep_allocation(span);
                 }
                 Ok(Some(results))
@@ -129,7 +129,7 @@ impl Lower<'_, '_> {
 
     fn allocation(
         &mut self,
-        meaning: Meaning,
+        (name, meaning): (&str, Meaning),
         arguments: &[Term],
         term: &Term,
         want: &Want,
@@ -157,20 +157,21 @@ impl Lower<'_, '_> {
         let fresh = self.body.temporary(pointer, span);
         let address = Expr::variable(fresh, pointer);
         let class = self.cx.classes.value(self.cx.tree, term);
-        let direct = !self.cx.options.malloc_may_fail && meaning == Meaning::Allocate;
-        if direct {
+        let may_fail = self.cx.options.malloc_may_fail && models::may_fail(name);
+        if !may_fail && models::may_fail(name) {
             self.cx.assume("`malloc` and the like never return NULL", Some(span));
+        }
+        if !may_fail && meaning == Meaning::Allocate {
             self.allocate_fresh(target.clone(), size, class, span);
         } else {
             self.allocate_fresh(fresh.into(), size.clone(), class, span);
             if meaning == Meaning::AllocateZero {
                 self.zero_fresh(class, &address, size, span);
             }
-            let value = if self.cx.options.malloc_may_fail {
+            let value = if may_fail {
                 let null = Expr::constant(0, pointer);
                 Expr::if_then_else(Expr::choice(Scalar::Bool), null, address)
             } else {
-                self.cx.assume("`malloc` and the like never return NULL", Some(span));
                 address
             };
             self.body.assign(span, vec![target.clone()], vec![value]);

@@ -258,7 +258,7 @@ impl Context<'_> {
 
     /// Whether a function is one of our models of the C library.
     fn is_model(&self, id: FunctionId) -> bool {
-        self.tree.library.is_some_and(|file| self.tree.function(id).span.file == file)
+        self.tree.library.contains(&self.tree.function(id).span.file)
     }
 
     /// The procedure that a call of a function goes to.

@@ -1,6 +1,6 @@
 //! What functions without a body may change.
 
-use wherefore_program::{Span, c_library};
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span, c_library};
 
 use super::Lower;
 use super::place::Place;
@@ -36,14 +36,61 @@ fn is_function(pointer: &Term) -> bool {
 }
 
 impl Lower<'_, '_> {
-    /// A function without a body is called: what its arguments point to may change.
+    /// A function without a body is called: what its arguments point to may change, and `errno`.
     pub(crate) fn changes(&mut self, id: FunctionId, arguments: &[Term], span: Span) -> Checked<()> {
+        if self.cx.tree.function(id).pure {
+            let name = &self.cx.tree.function(id).name;
+            self.cx.assume(format!("`{name}` returns anything and writes nothing, as told"), Some(span));
+            return Ok(());
+        }
+        self.changes_reached(id, arguments, span)?;
+        let name = self.cx.tree.function(id).name.as_str();
+        match self.cx.tree.errno {
+            Some(errno) if !models::leaves_errno(name) => self.changes_errno(errno, name, span),
+            _ => Ok(()),
+        }
+    }
+
+    /// A function may set `errno` to a positive number, or leave it.
+    fn changes_errno(&mut self, errno: ObjectId, name: &str, span: Span) -> Checked<()> {
+        let place = self.object(errno)?;
+        let before = self.read(&place, span)?;
+        let (scalar, ty) = (before.ty, place.ty().clone());
+        let before = self.keep(before, span);
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        self.write(&place, Expr::choice(scalar), &mut targets, &mut values, span)?;
+        // If it is one cell, it is the input itself; else its bytes are made of the input.
+        let (target, after) = match targets.as_slice() {
+            [only] => (only.clone(), self.read(&place, span)?),
+            _ => {
+                let number = self.body.temporary(scalar, span);
+                (number.into(), Expr::variable(number, scalar))
+            }
+        };
+        let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
+        let is_set = Expr::binary(BinaryOp::SLt, Expr::constant(0, scalar), after.clone());
+        let is_kept = Expr::binary(BinaryOp::Eq, after.clone(), before);
+        self.require(Expr::binary(BinaryOp::Or, is_set, is_kept), span);
+        if c_library::is_deterministic(name) {
+            self.approximated.push(edge);
+        }
+        self.inputs.push((edge, c_library::errno_of(name), scalar, ty.clone(), ty));
+        if targets.len() > 1 {
+            let (mut targets, mut values) = (Vec::new(), Vec::new());
+            self.write(&place, after, &mut targets, &mut values, span)?;
+            self.body.assign(span, targets, values);
+        }
+        Ok(())
+    }
+
+    /// What its arguments point to may change.
+    fn changes_reached(&mut self, id: FunctionId, arguments: &[Term], span: Span) -> Checked<()> {
         let tree = self.cx.tree;
         let name = tree.function(id).name.as_str();
         if models::CALLS_BACK.contains(&name) {
             self.cx.doubt(&format!("`{name}` calls no function of the program"), Some(span));
         }
-        if models::is_harmless(name) {
+        if models::is_harmless(name) || name == models::OUTSIDE {
             return Ok(());
         }
         let known = writes(name);
@@ -60,7 +107,13 @@ impl Lower<'_, '_> {
             if !is_function(argument) {
                 let library = known.is_some();
                 if c_library::is_deterministic(name) {
-                    self.approximating(|lower| lower.change(name, argument, library, span))?;
+                    self.approximating(|lower| {
+                        let is_clear = lower.change(name, argument, library, span)?;
+                        if is_clear && i == 0 {
+                            lower.terminated(name, arguments, span)?;
+                        }
+                        Ok(())
+                    })?;
                 } else {
                     self.change(name, argument, library, span)?;
                 }
@@ -74,6 +127,8 @@ impl Lower<'_, '_> {
         } else {
             "returns anything and changes nothing"
         };
+        let sets = self.cx.tree.errno.is_some() && !models::leaves_errno(name);
+        let what = if sets { format!("{what}, and `errno`") } else { what.to_owned() };
         self.cx.assume(format!("`{name}` has no body: it {what}"), Some(span));
         Ok(())
     }
@@ -107,16 +162,50 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// What an argument points to gets any value. If it is not clear which object that is, a proof
-    /// is doubtful.
-    fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<()> {
+    /// A function that prints into memory puts a zero behind the text, within the size if it is
+    /// given one.
+    fn terminated(&mut self, name: &str, arguments: &[Term], span: Span) -> Checked<()> {
+        let Some(size) = models::prints_into(name) else { return Ok(()) };
+        let size = size.and_then(|position| arguments.get(position));
+        let to = &arguments[0];
+        if !self.is_pure(to) || !size.is_none_or(|size| self.is_pure(size)) {
+            return Ok(());
+        }
+        let pointer = self.cx.pointer();
+        let address = self.value(to)?;
+        let length = self.body.temporary(pointer, span);
+        self.body.step(span, LocationKind::Statement, Operation::Havoc(vec![length.into()]));
+        let length = Expr::variable(length, pointer);
+        let class = self.cx.classes.value(self.cx.tree, to);
+        let end = Expr::binary(BinaryOp::Add, address, length.clone());
+        let reach = Reach::default();
+        let place =
+            Place::Memory { class, offset: 0, address: end, ty: CType::CHAR, bits: None, reach, at: span };
+        let last = self.read(&place, span)?;
+        let is_zero = Expr::binary(BinaryOp::Eq, last.clone(), Expr::constant(0, last.ty));
+        let Some(size) = size else {
+            self.require(is_zero, span);
+            return Ok(());
+        };
+        let given = self.value(size)?;
+        let given = super::value::resize(given, size.ty.is_signed(), pointer);
+        let is_none = Expr::binary(BinaryOp::Eq, given.clone(), Expr::constant(0, pointer));
+        let is_inside = Expr::binary(BinaryOp::ULt, length, given);
+        let ends = Expr::binary(BinaryOp::And, is_inside, is_zero);
+        self.require(Expr::binary(BinaryOp::Or, is_none, ends), span);
+        Ok(())
+    }
+
+    /// What an argument points to gets any value; whether it is clear which object that is. If it
+    /// is not, a proof is doubtful.
+    fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<bool> {
         let tree = self.cx.tree;
         let class = self.cx.classes.value(tree, argument);
         let mut reached = self.cx.classes.reached(class);
         let first = reached.remove(0);
         let seen = object_of(argument);
         if seen.is_some_and(|id| tree.object(id).name.starts_with("string.")) {
-            return Ok(());
+            return Ok(false);
         }
         let mut clear = true;
         if self.cx.classes.is_ours(first) {
@@ -157,7 +246,7 @@ impl Lower<'_, '_> {
             let text = format!("`{name}` changes no object of the program that it reaches through pointers");
             self.cx.doubt(&text, Some(span));
         }
-        Ok(())
+        Ok(clear)
     }
 
     /// An object gets any value; false if that is not possible. Of a recursive function there are

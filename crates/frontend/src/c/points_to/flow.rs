@@ -252,7 +252,11 @@ impl Classes {
                     for (value, argument) in values.iter().zip(arguments) {
                         if let Some(to) = argument.ty.pointee() {
                             self.touch(tree, (*value, 0), to);
-                            if written.is_none() && !is_text(tree, argument) {
+                            if models::prints_into(name).is_some() {
+                                self.moved(*value, 1);
+                            }
+                            let is_pure = tree.function(id).pure;
+                            if written.is_none() && !is_pure && !is_text(tree, argument) {
                                 self.facts(*value).escaped = true;
                                 // What it puts there may come from anywhere.
                                 let inside = self.contents(*value);

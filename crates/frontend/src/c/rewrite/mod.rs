@@ -27,6 +27,23 @@ const LABEL: &str = "__builtin_own_label";
 
 pub(crate) const GOTO_ANY: &str = "__builtin_own_goto";
 
+/// What stands for `asm goto (…)`: a built-in function that nobody knows.
+const ASM_GOTO: &str = "__builtin_asm_goto()";
+
+/// Where assembly behind `asm` ends, if it may jump: if `goto` stands in front of its parentheses.
+fn end_of_jump(mut tokens: Tokens<'_>) -> Option<usize> {
+    let mut jumps = false;
+    loop {
+        let (at, token) = tokens.next()?;
+        match token {
+            "goto" => jumps = true,
+            "volatile" | "__volatile__" | "__volatile" | "inline" | "__inline__" => {}
+            "(" if jumps => return Some(Tokens { text: tokens.text, at }.parentheses()),
+            _ => return None,
+        }
+    }
+}
+
 /// Blanks out what has no meaning here and is not understood by the parser: `__extension__`,
 /// `__thread`, attributes behind labels and on statements, and directives that the preprocessor
 /// left in place. A declaration behind a label gets an empty statement in between, and so does a
@@ -57,6 +74,14 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             // expressions.
             "typeof" => insertions.push((start, "__".into())),
             "__typeof__" => blank(&mut out, start + "__typeof".len(), start + token.len()),
+            "asm" | "__asm__" | "__asm" if end_of_jump(Tokens { text, at: tokens.at }).is_some() => {
+                let end = end_of_jump(Tokens { text, at: tokens.at }).unwrap_or(tokens.at);
+                blank(&mut out, start, end);
+                insertions.push((start, ASM_GOTO.into()));
+                tokens.at = end;
+                (earlier, before, previous) = (before, previous, ")");
+                continue;
+            }
             "asm" => {
                 insertions.push((start, "__".into()));
                 insertions.push((start + token.len(), "__".into()));

@@ -10,7 +10,7 @@ use lang_c::span::Node;
 
 use super::specifiers::{Attributes, Parameter, Specifiers, adjusted};
 use super::{Entity, Sema};
-use crate::c::ctype::{CType, Length, Rest, Signature};
+use crate::c::ctype::{CType, Length, Rest, Signature, UNNAMED};
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{
     Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind, Term, TermKind,
@@ -70,6 +70,7 @@ impl Sema<'_> {
         let attributes = specifiers.attributes.and(self.attributes(&syntax.node.declarator.node.extensions));
         self.refused.clear();
         if specifiers.storage == Some(StorageClassSpecifier::Typedef) {
+            self.refuse_alias();
             let own = self.attributes(&syntax.node.declarator.node.extensions).align;
             self.refused.clear();
             let changed = own.filter(|align| *align != self.tree.types.align(&ty));
@@ -80,6 +81,12 @@ impl Sema<'_> {
             let problem = refused.into_iter().next().or_else(|| {
                 changed.map(|_| Problem::unsupported(span, "a type with an alignment of its own is"))
             });
+            if let CType::Record(id) = ty {
+                let record = &mut self.tree.types.records[id as usize];
+                if record.name == UNNAMED {
+                    record.alias.get_or_insert_with(|| name.clone());
+                }
+            }
             let entity = match problem {
                 Some(problem) => Entity::Refused(problem, ty),
                 None => Entity::Type(ty),
@@ -87,6 +94,7 @@ impl Sema<'_> {
             self.bind(&name, entity);
             return Ok(Vec::new());
         }
+        self.note_alias(&name);
         self.assembler_name(&name, &syntax.node.declarator.node.extensions, span);
         if let CType::Function(signature) = ty {
             let id = self.function_named(&name, signature, specifiers, span);
@@ -261,21 +269,7 @@ impl Sema<'_> {
         span: wherefore_program::Span,
     ) -> FunctionId {
         let id = FunctionId(self.tree.functions.len() as u32);
-        self.tree.functions.push(Function {
-            name: name.to_owned(),
-            signature,
-            parameters: Vec::new(),
-            rest: None,
-            body: None,
-            returns: true,
-            provisional: false,
-            span,
-            end: span,
-            problems: Vec::new(),
-            labels: Vec::new(),
-            weak: None,
-            runs: None,
-        });
+        self.tree.functions.push(Function::declared(name, signature, span));
         id
     }
 
@@ -330,6 +324,7 @@ impl Sema<'_> {
         self.refused.clear();
         let id = self.function_named(&name, signature.clone(), &specifiers, span);
         self.function_attributes(id, attributes, refused);
+        self.refuse_alias();
         let inline = syntax.node.specifiers.iter().any(|specifier| {
             matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline)
         });
@@ -337,8 +332,12 @@ impl Sema<'_> {
         // Another definition takes the place of one that is weak.
         let provisional = inline && external && attributes.gnu_inline || attributes.weak.is_some();
         let known = self.tree.function(id);
+        // A function of the program that only has the name of one of the library.
+        if self.again == super::Again::Library && !known.signature.is_like(&signature) {
+            return Ok(());
+        }
         if known.body.is_some() && (provisional || !known.provisional) {
-            if self.again == super::Again::Skip || inline || provisional {
+            if self.again != super::Again::Refuse || inline || provisional {
                 return Ok(());
             }
             let span = self.span(&syntax.node.declarator);

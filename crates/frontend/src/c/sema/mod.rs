@@ -4,12 +4,13 @@
 //! 1. [`Linkage`] and [`Sema`]: what is known while a unit is read.
 //! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have.
 //!    `declare.rs`: declarations and functions; `unknown.rs`: those that are not understood.
-//!    `initial.rs`: initialisers.
+//!    `initial.rs`: initialisers. `aliases.rs`: second names.
 //! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`,
 //!    `bit_builtins.rs`: functions that the compiler knows. `variadic.rs`: `va_list` and what is
 //!    done with it.
 //! 4. `statement.rs`: statements.
 
+mod aliases;
 mod bit_builtins;
 mod builtins;
 mod convert;
@@ -37,6 +38,7 @@ use wherefore_program::Span;
 use super::ctype::CType;
 use super::input::Unit;
 use super::lines::{LineTable, Sources};
+use super::models::model_of;
 use super::pragmas::Pragmas;
 use super::problem::{Checked, Problem};
 use super::tree::{Function, FunctionId, Lifetime, Object, ObjectId, Statement, Tree};
@@ -73,6 +75,16 @@ impl Linkage {
         self.functions.get(name).copied()
     }
 
+    /// Has all units that are read from now on see a function under a name.
+    pub(crate) fn add_function(&mut self, name: &str, id: FunctionId) {
+        self.functions.insert(name.to_owned(), id);
+    }
+
+    /// Has all units that are read from now on see an object under a name.
+    pub(crate) fn add_object(&mut self, name: &str, id: ObjectId) {
+        self.objects.insert(name.to_owned(), id);
+    }
+
     /// The functions whose names for the assembler are others.
     pub(crate) fn functions_with_labels(&self) -> FxHashSet<FunctionId> {
         self.labels.iter().filter_map(|(name, ..)| self.functions.get(name).copied()).collect()
@@ -87,6 +99,20 @@ impl Linkage {
             }
             if let Some(id) = self.objects.get(name) {
                 tree.objects[id.0 as usize].problem.get_or_insert(problem.clone());
+            }
+        }
+    }
+
+    /// A function of the C library that headers give another name for the assembler, for another
+    /// standard of C, is the one of that name if there is a model of it.
+    pub(crate) fn take_other_standard(&mut self, tree: &mut Tree) {
+        for (name, label, _) in &self.labels {
+            let Some(id) = self.functions.get(name).copied() else { continue };
+            let is_free = tree.function(id).body.is_none() && !self.functions.contains_key(label);
+            if is_free && label.starts_with("__isoc23_") && model_of(label).is_some() {
+                tree.functions[id.0 as usize].name.clone_from(label);
+                self.functions.remove(name);
+                self.functions.insert(label.clone(), id);
             }
         }
     }
@@ -150,6 +176,10 @@ pub(crate) struct Sema<'a> {
     problems: Vec<Problem>,
     /// Attributes that are not supported, of the declaration at hand.
     refused: Vec<Problem>,
+    /// The name that the declaration at hand is a second one for, and where that is said.
+    alias: Option<(String, Span)>,
+    /// Second names of the unit, and what they stand for.
+    aliases: Vec<(String, String, Span)>,
     /// Where such attributes were met.
     met: BTreeSet<usize>,
     /// What to do with a second definition of a function.
@@ -182,16 +212,28 @@ enum Again {
     Refuse,
     /// The program's own definition stays.
     Skip,
+    /// The same, and a definition is left out if the program declares another function.
+    Library,
 }
 
-/// Adds our own definitions of library functions, where the program has none.
-pub(crate) fn analyse_library(
+/// Adds definitions of functions that the program does not define.
+pub(crate) fn analyse_models(
     unit: &Unit,
     tree: &mut Tree,
     linkage: &mut Linkage,
     sources: &mut Sources,
 ) -> Vec<Problem> {
     analyse_unit(unit, tree, linkage, sources, Again::Skip)
+}
+
+/// Adds our own definitions of library functions, where the program has none, and means them.
+pub(crate) fn analyse_library(
+    unit: &Unit,
+    tree: &mut Tree,
+    linkage: &mut Linkage,
+    sources: &mut Sources,
+) -> Vec<Problem> {
+    analyse_unit(unit, tree, linkage, sources, Again::Library)
 }
 
 /// Adds a unit to the tree. Problems in bodies are kept with the functions; the others are
@@ -225,6 +267,8 @@ fn analyse_unit(
         implied: Vec::new(),
         problems: Vec::new(),
         refused: Vec::new(),
+        alias: None,
+        aliases: Vec::new(),
         met: BTreeSet::new(),
         again,
         in_prototype: 0,
@@ -260,6 +304,7 @@ fn analyse_unit(
         let refused = std::mem::take(&mut sema.refused);
         sema.problems.extend(refused);
     }
+    sema.settle_aliases();
     for (at, name) in &unit.serious {
         if sema.met.contains(at) {
             continue;

@@ -95,6 +95,15 @@ impl Sema<'_> {
                         self.refused.push(super::unsupported_attribute(span, "cleanup"));
                     }
                 },
+                "alias" => {
+                    let target = match attribute.arguments.first().map(|a| &a.node) {
+                        Some(lang_c::ast::Expression::StringLiteral(text)) => {
+                            text.node.iter().map(|part| part.trim_matches('"')).collect()
+                        }
+                        _ => String::new(),
+                    };
+                    self.alias = Some((target, self.span(&attribute.name)));
+                }
                 "weak" => found.weak = Some(self.span(&attribute.name)),
                 name @ ("constructor" | "destructor") => {
                     // Those without a priority come last, and behind the entry first.

@@ -65,6 +65,11 @@ impl Sema<'_> {
             }
             Expression::AlignOf(name) => {
                 let ty = self.type_name(&name.node.0)?;
+                // Of a function, GNU says one byte, whatever its address is.
+                if matches!(ty, CType::Function(_)) && !self.aligns {
+                    let size = self.tree.types.size_type();
+                    return Ok(Term::new(TermKind::Constant(1), size, span));
+                }
                 if self.aligns && self.is_expression(&name.node.0.node) || matches!(ty, CType::Function(_)) {
                     return self.unsupported(node, "the alignment of an object in a text that sets some is");
                 }

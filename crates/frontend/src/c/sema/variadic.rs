@@ -31,6 +31,7 @@ impl Sema<'_> {
             let next = Field { name: Some(NEXT.to_owned()), ty: pointer, offset: 0, bits: None };
             types.records.push(Record {
                 name: "__va_list_tag".to_owned(),
+                alias: None,
                 fields: vec![next],
                 size: 24,
                 align: 8,
