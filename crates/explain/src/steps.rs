@@ -119,7 +119,12 @@ fn values(
     let locals = body.variables.iter().zip((0..).map(Var::Local));
     // Arrays that are too large, and what is not in the source.
     let hidden = |(variable, var): &(&Variable, Var)| {
-        variable.ty.cell_count() > MOST_CELLS || is_temporary(program, body, *var)
+        let is_ours = || {
+            let name = variable.name.split(['.', '@', ':']).next().unwrap_or_default();
+            let declared = program.source(variable.span).slice(variable.span);
+            matches!(var, Var::Global(_)) && variable.name != "errno" && !declared.contains(name)
+        };
+        variable.ty.cell_count() > MOST_CELLS || is_temporary(program, body, *var) || is_ours()
     };
     let globals = program.globals.iter().zip((0..).map(Var::Global));
     let large: BTreeSet<&str> =

@@ -23,7 +23,7 @@ fn budget(seconds: u64) -> Budget {
 /// The projection by both engines: a run of bounded checking is the seed of refinement.
 fn project_by_both(program: &Program, targets: &[ErrorSite], seconds: u64) -> Projected {
     let seeds = match check(program, targets, &budget(seconds).share(2), &|_| {}) {
-        Bounded::Unsafe(run) => vec![*run],
+        Bounded::Unsafe(runs) => runs.into_iter().take(1).collect(),
         _ => Vec::new(),
     };
     project_from(program, targets, seeds, &budget(seconds), &mut |_| {})

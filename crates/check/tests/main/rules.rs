@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use wherefore_check::{Answer, Budget, Question, Replaying, Session, Verdict, answer};
 use wherefore_frontend::c::{Options, translate_text};
-use wherefore_program::{ErrorKind, Task, ViolationKind};
+use wherefore_flow::{Available, Known, Ranges};
+use wherefore_program::{ErrorKind, Interpreter, Operation, Task, Var, ViolationKind};
 use wherefore_testing::{cases, seed};
 
 fn options() -> Options {
@@ -245,4 +246,42 @@ fn random_programs_break_rules_where_sanitizers_say() {
         assert_eq!(found, expected.into_iter().collect(), "case {case}:\n{text}");
     }
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// What data flow says about a location holds in every state of a run there.
+#[test]
+fn data_flow_says_nothing_false_about_runs() {
+    let mut tested = 0;
+    for case in 0..u64::from(cases(600)) {
+        let text = random_program(seed().wrapping_mul(999_983).wrapping_add(case));
+        let text = text.replace("#include <stdlib.h>\n#include <string.h>", HEAD);
+        let program = translate_text("random.c", &text, &options()).unwrap().program;
+        let ranges = Ranges::new(&program).expect("the program is small");
+        let available = Available::new(&program);
+        let interpreter = Interpreter::new(&program);
+        let mut state = interpreter.initial_states(1).0.pop();
+        for _ in 0..2000 {
+            let Some(here) = state else { break };
+            let Some(node) = here.node() else { break };
+            let known = ranges.at(node).unwrap_or_else(|| panic!("line {:?}:\n{text}", program.line(node)));
+            let locals = program.procedure(node.procedure).variables.len() as u32;
+            let variables = (0..program.globals.len() as u32).map(Var::Global).chain((0..locals).map(Var::Local));
+            for variable in variables {
+                let range = known.of(variable).expect("a range");
+                for value in interpreter.cells(&here, variable).unwrap_or_default() {
+                    let name = &program.variable(node.procedure, variable).name;
+                    assert!(range.contains(*value), "{name} is {value}, not in {range:?}:\n{text}");
+                    tested += 1;
+                }
+            }
+            for (_, edge) in program.procedure(node.procedure).edges_from(node.location) {
+                let Operation::Assume(condition) = &edge.operation else { continue };
+                let holds = interpreter.evaluate(&here, condition) == Some(1);
+                assert!(holds || !available.holds(node, condition), "{condition:?}:\n{text}");
+                assert!(holds || !known.implies(condition), "{condition:?} in {known:?}:\n{text}");
+            }
+            state = interpreter.successors(&here, 1).0.into_iter().next().map(|(_, state)| state);
+        }
+    }
+    assert!(tested > 10_000, "only {tested} values were tested");
 }
