@@ -13,4 +13,5 @@ mod memory;
 mod random_programs;
 mod recursion;
 mod refinement;
+mod thread_cases;
 mod unrolled_proofs;
