@@ -39,7 +39,7 @@ impl Random {
             0..=2 => format!("{} := {};", self.pick(&["g", "h", "x"]), e(self)),
             3 => format!("g, x := {}, {};", e(self), e(self)),
             4 => format!("assume({});", e(self)),
-            5 => format!("assert({});", self.expression(2)),
+            5 => format!("assert(!({} & {} & {}));", e(self), e(self), self.expression(0)),
             6 => format!("x := f({});", e(self)),
             7 => format!("g := f({});", e(self)),
             8 => "p();".to_owned(),
@@ -63,7 +63,7 @@ impl Random {
 
     /// Two or three threads with two globals and a lock; `f` may call itself.
     fn program(&mut self) -> String {
-        let recursive = self.below(4) == 0;
+        let recursive = self.below(8) == 0;
         let again = if recursive { "if (*) then x := f(!a); fi; " } else { "" };
         let threads = 2 + self.below(2);
         let mut text = format!(
@@ -75,7 +75,10 @@ impl Random {
             self.expression(1),
         );
         for thread in 0..threads {
-            let body = self.block(1, 3);
+            let mut body = self.block(1, 2);
+            if thread + 1 == threads {
+                body += &format!(" assert(!({} & {}));", self.expression(0), self.expression(1));
+            }
             text += &format!("void t{thread}() begin decl x; x := F; {body} end\n");
         }
         let mut starts: Vec<String> =
@@ -96,7 +99,9 @@ impl Random {
 fn fewest(task: &Task, way: Way, most: usize) -> Option<Option<usize>> {
     let limits = ScheduleLimits { switches: Some(most), ..ScheduleLimits::default() };
     let search = ScheduleSearch { limits, way };
-    let budget = Budget::time(std::time::Duration::from_secs(20));
+    // Recursion makes explicit search infinite.
+    let seconds = if way == Way::Explicit { 1 } else { 10 };
+    let budget = Budget::time(std::time::Duration::from_secs(seconds));
     let answer = search.decide(task, &Session::default(), &budget);
     let mut least = None;
     let mut is_covered = true;
@@ -109,7 +114,7 @@ fn fewest(task: &Task, way: Way, most: usize) -> Option<Option<usize>> {
                     .expect("the schedule can be run");
                 let last = schedule.trace.steps.last().expect("a step").thread as usize;
                 assert_eq!(schedule.trace.last().node(last), Some(site.node));
-                assert!(schedule.fewest, "fewer switches were refuted");
+                is_covered &= schedule.fewest;
                 assert_eq!(schedule.trace.switches(&task.program), schedule.switches);
                 least = Some(least.map_or(schedule.switches, |least: usize| least.min(schedule.switches)));
             }
@@ -120,7 +125,7 @@ fn fewest(task: &Task, way: Way, most: usize) -> Option<Option<usize>> {
             Verdict::Unknown(other) => panic!("{other:?}"),
         }
     }
-    (least.is_some() || is_covered).then_some(least)
+    is_covered.then_some(least)
 }
 
 #[test]
@@ -136,9 +141,6 @@ fn explicit_search_and_the_reduction_agree_on_the_fewest_switches() {
         let text = random.program();
         let task = parse(Language::Boolean, "random.bp", &text, None)
             .unwrap_or_else(|e| panic!("{text}\n{}", e.render()));
-        if task.checks.is_empty() {
-            continue;
-        }
         let (Some(explicit), Some(eager)) =
             (fewest(&task, Way::Explicit, MOST), fewest(&task, Way::Eager, MOST))
         else {
@@ -152,5 +154,5 @@ fn explicit_search_and_the_reduction_agree_on_the_fewest_switches() {
         }
     }
     println!("{compared} compared: {failing:?} fail, {none} do not");
-    assert!(compared >= 100 && failing.iter().all(|count| *count > 0) && none > 5);
+    assert!(compared >= 200 && failing.iter().all(|count| *count > 10) && none > 30);
 }
