@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use wherefore_program::{
-    Program, SwitchPoints, Task, ThreadCoverage, ThreadLimits, explore_threads, thread_starts,
+    SwitchPoints, Task, ThreadCoverage, ThreadLimits, explore_threads, thread_starts,
 };
 use wherefore_pushdown::StopReason;
 
@@ -81,7 +81,7 @@ pub(super) fn search(
         stop.is_none()
     };
     let found = explore_threads(&program, &task.checks, &search, go_on);
-    let is_complete = found.coverage() == ThreadCoverage::Complete && !has_open_memory(&program);
+    let is_complete = found.coverage() == ThreadCoverage::Complete;
     let switches = match found.coverage() {
         ThreadCoverage::Complete => None,
         ThreadCoverage::Switches(most) => most,
@@ -91,7 +91,7 @@ pub(super) fn search(
         switches,
         rounds: None,
         threads: is_limited.then(|| found.most_threads()),
-        some_values: has_open_memory(&program),
+        some_values: !program.has_small_data(),
     };
     let by = EngineName::Explicit;
     let evidence = Arc::new(Evidence { by, kind: ProofKind::Saturation, checked: ProofCheck::NotApplicable });
@@ -117,9 +117,4 @@ pub(super) fn search(
         ..Facts::default()
     };
     Outcome { answer: Answer { verdicts, facts }, covered, stop }
-}
-
-/// Whether memory may hold anything at the start: the interpreter takes zero for it.
-fn has_open_memory(program: &Program) -> bool {
-    program.globals.iter().any(|variable| variable.ty.is_memory() && variable.initial.is_none())
 }

@@ -16,7 +16,8 @@
 //!    `provisional.rs`: definitions that are only for inlining.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
-//! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
+//! 5. `threads.rs`, `threads.c`: threads, and what is a step of one.
+//! 6. `lower`: the automata. `models.rs`, `writes.rs`, `library.c`: functions without a definition.
 
 mod attributes;
 mod cimple;
@@ -41,6 +42,7 @@ mod rewrite;
 mod sema;
 mod spellings;
 mod task;
+mod threads;
 mod tokens;
 mod tree;
 mod usage;
@@ -281,7 +283,9 @@ fn translate_texts(
     let mut mentions = Mentions::new(options.error_labels);
     let judged = std::cell::OnceCell::new();
     let is_c = || *judged.get_or_init(|| given_as.is_c(options));
+    let mut odd = None;
     for text in texts {
+        odd = odd.or_else(|| text.not_modelled_with_threads(&mut sources));
         match input::parse(text, &mut sources, is_c) {
             Ok(unit) => {
                 if unit.is_cimple {
@@ -326,20 +330,27 @@ fn translate_texts(
         return Err(refuse(&sources, vec![problem]));
     }
     let mut usage = Usage::new(&tree, &entries);
+    let has_threads = threads::has_threads(&tree, &usage);
+    if has_threads {
+        if let Some(problem) = odd {
+            return Err(refuse(&sources, vec![problem]));
+        }
+        link(threads::NAME, threads::TEXT, &mut tree, &mut linkage, &mut sources)?;
+        usage = Usage::new(&tree, &entries);
+    }
     let called = |id: &tree::FunctionId| {
         let function = tree.function(*id);
         function.body.is_none() && models::MODELLED.contains(&function.name.as_str())
     };
     if usage.functions.iter().any(called) {
-        let text = input::own(models::NAME, models::TEXT, &mut sources);
-        let problems = match input::parse(text, &mut sources, || false) {
-            Ok(unit) => sema::analyse_library(&unit, &mut tree, &mut linkage, &mut sources),
-            Err(problem) => vec![problem],
-        };
-        if !problems.is_empty() {
-            return Err(refuse(&sources, problems));
-        }
+        link(models::NAME, models::TEXT, &mut tree, &mut linkage, &mut sources)?;
         usage = Usage::new(&tree, &entries);
+    }
+    if has_threads {
+        // A function may run in several threads at once: its objects are not at one place.
+        let with_body = usage.functions.iter().copied().filter(|id| tree.function(*id).body.is_some());
+        let others: Vec<tree::FunctionId> = with_body.filter(|id| !entries.contains(id)).collect();
+        usage.recursive.extend(others);
     }
     let sets_rounding = |id: &tree::FunctionId| {
         let function = tree.function(*id);
@@ -372,6 +383,22 @@ fn translate_texts(
         data_model: options.data_model,
         mentions,
     })
+}
+
+/// Links functions that are defined in C here.
+fn link(
+    name: &str,
+    text: &str,
+    tree: &mut Tree,
+    linkage: &mut Linkage,
+    sources: &mut Sources,
+) -> Result<(), LoadError> {
+    let text = input::own(name, text, sources);
+    let problems = match input::parse(text, sources, || false) {
+        Ok(unit) => sema::analyse_library(&unit, tree, linkage, sources),
+        Err(problem) => vec![problem],
+    };
+    if problems.is_empty() { Ok(()) } else { Err(refuse(sources, problems)) }
 }
 
 impl Translation {

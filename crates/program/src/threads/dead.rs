@@ -5,14 +5,19 @@
 //! search need not try them.
 
 use crate::expression::{Expr, Target, Var, When};
-use crate::program::{Argument, Assignment, Edge, Operation, Procedure, Program, ThreadStart};
+use crate::program::{Argument, Assignment, Edge, Operation, Procedure, Program, ThreadStart, Variable};
 
 impl Program {
     /// The same program in which local variables start with zero if their first value is never
     /// read. Locations and edges stay what they are.
     pub fn with_dead_locals_zero(mut self) -> Program {
         for procedure in &mut self.procedures {
-            let live = live_at_entry(procedure);
+            let all = live(procedure);
+            let live = &all[procedure.entry.0 as usize];
+            for edge in &mut procedure.edges {
+                let after = &all[edge.to.0 as usize];
+                edge.operation.choose_nothing(&procedure.variables, after);
+            }
             let (_, locals) = procedure.variables.split_at_mut(procedure.parameters);
             for (variable, live) in locals.iter_mut().zip(&live[procedure.parameters..]) {
                 if !live && variable.initial.is_none() {
@@ -24,8 +29,28 @@ impl Program {
     }
 }
 
-/// For each variable, whether its value at the entry may be read.
-fn live_at_entry(procedure: &Procedure) -> Vec<bool> {
+impl Operation {
+    /// Gives zero to variables that get any value and are not read.
+    fn choose_nothing(&mut self, variables: &[Variable], live: &[bool]) {
+        let Operation::Havoc(targets) = self else { return };
+        let is_dead = |target: &Target| match target.variable {
+            Var::Local(i) => target.indices.is_empty() && !live[i as usize],
+            Var::Global(_) => false,
+        };
+        if targets.iter().all(is_dead) {
+            let value = |target: &Target| match target.variable {
+                Var::Local(i) => Expr::constant(0, variables[i as usize].ty.element()),
+                Var::Global(_) => unreachable!("only locals are dead"),
+            };
+            let values = targets.iter().map(value).collect();
+            let targets = std::mem::take(targets);
+            *self = Operation::Assign(Assignment { targets, values, constraint: None });
+        }
+    }
+}
+
+/// For each location and variable, whether the value there may be read.
+fn live(procedure: &Procedure) -> Vec<Vec<bool>> {
     let count = procedure.variables.len();
     let mut live = vec![vec![false; count]; procedure.locations.len()];
     let effects: Vec<(Vec<u32>, Vec<u32>)> =
@@ -48,7 +73,7 @@ fn live_at_entry(procedure: &Procedure) -> Vec<bool> {
             }
         }
     }
-    live.swap_remove(procedure.entry.0 as usize)
+    live
 }
 
 /// The local variables that an edge reads, and those that it writes as a whole.

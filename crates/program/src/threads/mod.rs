@@ -18,9 +18,10 @@ mod moves;
 mod schedule;
 mod starts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::interpret::{Extent, Frame, Interpreter, State, enumerate, fresh};
+use crate::evaluate::{Choices, Store};
+use crate::interpret::{Cell, Extent, Frame, Interpreter, State, enumerate, fresh};
 use crate::program::{Assignment, Call, EdgeRef, Node, Operation, Program, ThreadStart};
 
 pub use explore::{ThreadCoverage, ThreadExploration, ThreadLimits, explore_threads};
@@ -35,6 +36,9 @@ pub struct ThreadedState {
     pub globals: Vec<u64>,
     /// The cells of memory that were written, by variable and address.
     pub memory: BTreeMap<(u32, u64), u64>,
+    /// The cells of memory that were given any value and not written since: the value is chosen
+    /// when it is read.
+    pub open: BTreeSet<(u32, u64)>,
     /// The threads in the order of their starts; the first one runs the entry.
     pub threads: Vec<Thread>,
     /// The thread that is inside an atomic section: no other one moves.
@@ -87,6 +91,7 @@ impl Interpreter<'_> {
             let whole = ThreadedState {
                 globals: Vec::new(),
                 memory: BTreeMap::new(),
+                open: BTreeSet::new(),
                 threads: vec![empty],
                 atomic: None,
             };
@@ -111,7 +116,9 @@ impl Interpreter<'_> {
         let own = self.own_cells().map(|at| std::mem::take(&mut globals[at])).collect();
         let mut threads = whole.threads.clone();
         threads[thread] = Thread { stack, own };
-        ThreadedState { globals, memory, threads, atomic: whole.atomic }
+        let mut open = whole.open.clone();
+        open.retain(|cell| !memory.contains_key(cell));
+        ThreadedState { globals, memory, open, threads, atomic: whole.atomic }
     }
 
     /// The positions of the cells of globals that are not shared. Memory is shared.
@@ -172,12 +179,86 @@ impl Interpreter<'_> {
             }
             // What other threads this waits for is not defined: such programs are refused.
             Operation::Sync => (Vec::new(), Extent::Cut),
-            _ => {
-                let (outcomes, extent) = self.step(&seen, edge, limit);
-                let whole = |next: State| self.settled(self.with_thread(state, thread, next), thread);
-                (outcomes.into_iter().map(whole).collect(), extent)
+            Operation::Havoc(targets) if self.are_memory(targets) => {
+                let mut next = self.with_thread(state, thread, moved(&seen));
+                let (cells, extent) = self.cells_of(&seen, targets);
+                for cell in cells {
+                    next.memory.remove(&cell);
+                    next.open.insert(cell);
+                }
+                (vec![next], extent)
+            }
+            _ => self.plain_step(state, &seen, thread, edge, limit),
+        }
+    }
+
+    /// A step that is none of threads. A cell of memory that may hold anything gets its value when
+    /// it is read.
+    fn plain_step(
+        &self,
+        state: &ThreadedState,
+        seen: &State,
+        thread: usize,
+        edge: EdgeRef,
+        limit: usize,
+    ) -> (Vec<ThreadedState>, Extent) {
+        let mut outcomes = Vec::new();
+        let mut extent = Extent::All;
+        let mut work = vec![seen.clone()];
+        while let Some(now) = work.pop() {
+            let mut found = Vec::new();
+            let mut read = None;
+            let tried = enumerate(limit, |choices| {
+                let mut reading = Reading { choices, open: &state.open, read: None };
+                let outcome = self.execute(&now, edge, &mut reading, None);
+                read = read.or(reading.read);
+                found.extend(outcome);
+            });
+            if tried == Extent::Cut {
+                extent = Extent::Cut;
+            }
+            let Some(cell) = read else {
+                outcomes.extend(found);
+                continue;
+            };
+            let max = self.program().globals[cell.0 as usize].ty.element().max();
+            if max >= limit as u64 || work.len() > limit {
+                extent = Extent::Cut;
+            }
+            for value in 0..=max.min(limit as u64 - 1) {
+                let mut chosen = now.clone();
+                chosen.memory.insert(cell, value);
+                work.push(chosen);
             }
         }
+        outcomes.sort_unstable();
+        outcomes.dedup();
+        let whole = |next: State| self.settled(self.with_thread(state, thread, next), thread);
+        (outcomes.into_iter().map(whole).collect(), extent)
+    }
+
+    fn are_memory(&self, targets: &[crate::Target]) -> bool {
+        let is_memory = |target: &crate::Target| match target.variable {
+            crate::Var::Global(i) => self.program().globals[i as usize].ty.is_memory(),
+            crate::Var::Local(_) => false,
+        };
+        targets.iter().all(is_memory)
+    }
+
+    /// The cells of memory that targets name.
+    fn cells_of(&self, seen: &State, targets: &[crate::Target]) -> (Vec<(u32, u64)>, Extent) {
+        let frame = seen.stack.last().expect("a step needs a frame");
+        let now = Store { globals: &seen.globals, memory: &seen.memory, locals: &frame.locals };
+        let scope = self.scope(frame.procedure, now);
+        let mut cells = Vec::new();
+        let extent = enumerate(1, |choices| {
+            for target in targets {
+                if let Ok(Cell::Memory(variable, address)) = self.cell(&scope, target, choices) {
+                    cells.push((variable, address));
+                }
+            }
+        });
+        (cells, extent)
     }
 
     /// A thread that has ended is in no atomic section, and its own variables do not matter.
@@ -221,6 +302,27 @@ impl Interpreter<'_> {
                 (threads, extent)
             }
         }
+    }
+}
+
+/// Notes the first cell that is read although it may hold anything.
+struct Reading<'a> {
+    choices: &'a mut dyn Choices,
+    open: &'a BTreeSet<(u32, u64)>,
+    read: Option<(u32, u64)>,
+}
+
+impl Choices for Reading<'_> {
+    fn choose(&mut self, max: u64) -> u64 {
+        self.choices.choose(max)
+    }
+
+    fn unset(&mut self, cell: (u32, u64), is_arbitrary: bool) -> Option<u64> {
+        if is_arbitrary || self.open.contains(&cell) {
+            self.read = self.read.or(Some(cell));
+            return Some(0);
+        }
+        None
     }
 }
 

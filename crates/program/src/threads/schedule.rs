@@ -110,6 +110,12 @@ impl Interpreter<'_> {
         Ok(())
     }
 
+    /// Whether the cells that are no longer open were written.
+    fn settles(&self, before: &ThreadedState, wanted: &ThreadedState) -> bool {
+        let gone = before.open.difference(&wanted.open);
+        wanted.open.is_subset(&before.open) && gone.into_iter().all(|cell| wanted.memory.contains_key(cell))
+    }
+
     /// Whether a step of a thread can lead to a configuration.
     fn can_step(&self, before: &ThreadedState, thread: usize, edge: EdgeRef, wanted: &ThreadedState) -> bool {
         use crate::program::Operation;
@@ -128,7 +134,9 @@ impl Interpreter<'_> {
             let rest = ThreadedState { threads: before.threads.clone(), ..wanted.clone() };
             let mut others = rest;
             others.threads[thread] = wanted.threads[thread].clone();
-            return others == *wanted && before.atomic == wanted.atomic && self.follows(&seen.start, &step);
+            if others == *wanted && before.atomic == wanted.atomic && self.follows(&seen.start, &step) {
+                return before.open.is_subset(&wanted.open) || self.settles(before, wanted);
+            }
         }
         let starting = Starting::Optional;
         self.thread_step(before, thread, edge, starting, MAX_TRIALS).0.contains(wanted)

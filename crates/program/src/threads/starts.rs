@@ -35,9 +35,9 @@ pub fn thread_starts(program: &Program) -> Threads {
     entered[program.entry.0 as usize] = Some(1);
     let mut total = Some(0_usize);
     let mut is_fixed = true;
-    // The procedures that every run enters, in its first thread and once.
-    let mut certain: Vec<bool> = vec![false; program.procedures.len()];
-    certain[program.entry.0 as usize] = true;
+    // How often every run enters a procedure, in its first thread.
+    let mut certain: Vec<usize> = vec![0; program.procedures.len()];
+    certain[program.entry.0 as usize] = 1;
     let add = |a: Option<usize>, b: Option<usize>| a.zip(b).and_then(|(a, b)| a.checked_add(b));
     for component in calls.components().iter().rev() {
         for &id in component {
@@ -69,18 +69,21 @@ pub fn thread_starts(program: &Program) -> Threads {
                     _ => None,
                 };
                 let often = if in_loop[edge.from.0 as usize] { None } else { times };
-                let is_certain = certain[id.0 as usize]
-                    && times == Some(1)
-                    && often == Some(1)
+                let sure = certain[id.0 as usize];
+                let is_certain = sure > 0
+                    && times == Some(sure)
+                    && often == Some(sure)
                     && dominators.dominates(edge.from.0, procedure.exit.0);
                 if let Some(callee) = callee {
-                    certain[callee.0 as usize] |= is_certain && !is_start;
+                    if is_certain && !is_start {
+                        certain[callee.0 as usize] += sure;
+                    }
                     let known = &mut entered[callee.0 as usize];
                     *known = add(*known, often);
                 }
                 if is_start {
                     total = add(total, often);
-                    is_fixed &= is_certain && callee.is_some();
+                    is_fixed &= is_certain;
                 }
             }
         }

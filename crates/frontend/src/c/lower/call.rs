@@ -108,6 +108,12 @@ impl Lower<'_, '_> {
         }
         let values = self.argument_values(arguments)?;
         let types: Vec<CType> = arguments.iter().map(|argument| argument.ty.clone()).collect();
+        if self.is_atomic(id) {
+            self.body.step(term.span, LocationKind::Statement, Operation::AtomicBegin);
+            let outcome = self.call_procedure(id, &values, &types, term, want)?;
+            self.body.step(term.span, LocationKind::Statement, Operation::AtomicEnd);
+            return Ok(outcome);
+        }
         self.call_procedure(id, &values, &types, term, want)
     }
 

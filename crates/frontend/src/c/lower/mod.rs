@@ -23,6 +23,7 @@ mod scopes;
 mod start;
 mod statement;
 mod storage;
+mod threads;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,6 +68,8 @@ pub(crate) struct Context<'t> {
     weak: FxHashMap<FunctionId, Var>,
     heap: Option<Var>,
     stack: Option<Var>,
+    /// Whether the program starts threads.
+    pub(crate) has_threads: bool,
     procedures: FxHashMap<FunctionId, ProcedureId>,
     inputs: Vec<Input>,
     approximations: Vec<EdgeRef>,
@@ -121,6 +124,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         weak: FxHashMap::default(),
         heap: None,
         stack: None,
+        has_threads: super::threads::has_threads(tree, usage),
         procedures,
         inputs: Vec::new(),
         approximations: Vec::new(),
@@ -154,7 +158,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     }
     let entry = ProcedureId(lowered.len() as u32 - 1);
     let regions = context.named_regions();
-    Lowered {
+    let (has_threads, heap, stack) = (context.has_threads, context.heap, context.stack);
+    let lowered = Lowered {
         globals: context.globals,
         procedures: lowered,
         entry,
@@ -166,7 +171,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         unsupported: context.unsupported,
         mistakes: context.mistakes,
         regions,
-    }
+    };
+    if has_threads { lowered.with_threads(heap, stack) } else { lowered }
 }
 
 impl Context<'_> {
