@@ -348,7 +348,7 @@ impl Stopped {
 #[non_exhaustive]
 pub enum CheckError {
     /// The program uses threads.
-    #[error("threads are not supported yet")]
+    #[error("threads are not supported here, only by `wherefore check`")]
     Threads {
         /// The first place that does.
         at: Span,

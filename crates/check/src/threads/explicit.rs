@@ -5,9 +5,7 @@
 
 use std::sync::Arc;
 
-use wherefore_program::{
-    SwitchPoints, Task, ThreadCoverage, ThreadLimits, explore_threads, thread_starts,
-};
+use wherefore_program::{SwitchPoints, Task, ThreadCoverage, ThreadLimits, explore_threads, thread_starts};
 use wherefore_pushdown::StopReason;
 
 use super::{Covered, ScheduleLimits, failing_run};

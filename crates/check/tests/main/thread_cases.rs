@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use saphyr::{LoadableYamlNode, YamlOwned};
+use wherefore_check::threads::{ScheduleLimits, ScheduleSearch, Way};
+use wherefore_check::{Budget, Engine, Overall, Question, Session, Why, answer};
 use wherefore_frontend::load;
 use wherefore_program::{
     Interpreter, Program, TargetChoice, ThreadCoverage, ThreadExploration, ThreadLimits, ThreadedState,
@@ -160,4 +162,112 @@ fn projected<'s>(
     };
     let positions: Vec<usize> = names.iter().map(position).collect();
     states.map(|state| positions.iter().map(|i| state.globals[*i]).collect()).collect()
+}
+
+/// What the front door says: the verdict, the switches of the run, and whether they are the fewest.
+fn answered(
+    path: &Path,
+    schedules: ScheduleSearch,
+    checks_bounds: bool,
+) -> (&'static str, Option<usize>, bool) {
+    let task = match path.extension().is_some_and(|extension| extension == "c") {
+        true => {
+            wherefore_frontend::c::load(&[path.to_path_buf()], &wherefore_frontend::c::Options::default())
+        }
+        false => load(path, None),
+    };
+    let task = task.unwrap_or_else(|error| panic!("{}", error.render()));
+    let task = if checks_bounds { task.with_bounds_checks() } else { task };
+    let question = Question { schedules: Some(schedules), ..Question::default() };
+    let budget = Budget::time(std::time::Duration::from_secs(60));
+    let answer = answer(&task, &question, &Session::default(), &budget);
+    match answer.decision() {
+        Overall::Safe => ("safe", None, false),
+        Overall::Unsafe(_) => {
+            let runs = answer.verdicts.iter().filter_map(|verdict| verdict.run());
+            let schedules = runs.map(|run| run.schedule.clone().expect("a schedule"));
+            let least = schedules.min_by_key(|schedule| schedule.switches).expect("a run");
+            ("unsafe", Some(least.switches), least.fewest)
+        }
+        Overall::Unknown(why) => panic!("{}: {}", path.display(), why.words(&task.program)),
+    }
+}
+
+#[test]
+fn c_programs_have_their_verdicts_and_fewest_switches() {
+    let mut count = 0;
+    for (folder, yaml) in cases() {
+        for fact in list(&yaml, "facts") {
+            let (Some("contexts"), Some(file)) = (text(fact, "kind"), text(fact, "input")) else { continue };
+            // A thread that waits for a condition may go on without a signal.
+            let other = file == "main.c" && folder.ends_with("api-cond");
+            if !file.ends_with(".c") || other && fact.as_mapping_get("spurious").is_none() {
+                continue;
+            }
+            // The failure there is an index outside of its array.
+            let checks_bounds = folder.ends_with("fig1.7-interleaving");
+            let found = answered(&folder.join(file), ScheduleSearch::default(), checks_bounds);
+            let expected = match number(fact, "min_switches") {
+                Some(switches) => ("unsafe", Some(switches), true),
+                None => ("safe", None, false),
+            };
+            assert_eq!(found, expected, "{}/{file}", folder.display());
+            count += 1;
+        }
+    }
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn the_reduction_needs_the_rounds_that_are_expected() {
+    let mut count = 0;
+    for (folder, yaml) in cases() {
+        for fact in list(&yaml, "facts") {
+            let (Some(rounds), Some(file)) = (number(fact, "round_robin_k"), text(fact, "input")) else {
+                continue;
+            };
+            // Larger ones take too long here.
+            if rounds > 2 || !file.ends_with(".bp") {
+                continue;
+            }
+            let name = format!("{}/{file}", folder.display());
+            let task = load(&folder.join(file), None).expect("a program");
+            for asked in 1..=rounds {
+                let limits = ScheduleLimits { rounds: Some(asked), ..ScheduleLimits::default() };
+                let search = ScheduleSearch { limits, way: Way::Eager };
+                let answer = search.decide(&task, &Session::default(), &Budget::default());
+                match answer.decision() {
+                    Overall::Unsafe(_) => assert_eq!(asked, rounds, "{name}"),
+                    Overall::Unknown(Why::Switches { covered, .. }) => {
+                        assert_eq!(covered.rounds, Some(asked), "{name}");
+                        assert!(asked < rounds, "{name}");
+                    }
+                    other => panic!("{name}: {other:?}"),
+                }
+            }
+            count += 1;
+        }
+    }
+    assert_eq!(count, 22);
+}
+
+/// The tool never says *safe* because a bound was reached.
+#[test]
+fn a_bound_is_no_proof() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/threads");
+    let limits = ScheduleLimits { switches: Some(1), ..ScheduleLimits::default() };
+    for file in ["sec6.2-saturation/main.bp", "deep-switch/once.bp", "dekker-correct/main.bp"] {
+        let task = load(&folder.join(file), None).expect("a program");
+        for way in [Way::Auto, Way::Explicit, Way::Eager] {
+            if way == Way::Explicit && file.starts_with("deep") {
+                continue;
+            }
+            let answer =
+                ScheduleSearch { limits, way }.decide(&task, &Session::default(), &Budget::default());
+            let Overall::Unknown(Why::Switches { covered, .. }) = answer.decision() else {
+                panic!("{file}: {:?}", answer.decision());
+            };
+            assert_eq!(covered.switches, Some(1), "{file} {way:?}");
+        }
+    }
 }

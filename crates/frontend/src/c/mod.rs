@@ -371,6 +371,9 @@ fn translate_texts(
     let program =
         Program { sources, globals: lowered.globals, procedures: lowered.procedures, entry: lowered.entry };
     debug_assert_eq!(program.check(), Ok(()));
+    if has_threads {
+        threads::forget_many(&program, &mut lowered.unsupported);
+    }
     Ok(Translation {
         program,
         inputs: lowered.inputs,

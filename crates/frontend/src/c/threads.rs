@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Edge, EdgeId, Expr, ExprKind, Location, LocationId, LocationKind,
-    Operation, Procedure, Scalar, Span, Target, ThreadStart, Type, Var, Variable, When,
+    Operation, Procedure, Program, Scalar, Span, Target, ThreadStart, Type, Unsupported, Var, Variable, When,
+    thread_starts,
 };
 
 use super::tree::Tree;
@@ -36,6 +37,19 @@ pub(crate) fn has_threads(tree: &Tree, usage: &Usage) -> bool {
         let function = tree.function(*id);
         STARTS.contains(&function.name.as_str())
     })
+}
+
+/// How many threads the models know, with the first one.
+const MOST: usize = 64;
+
+/// That more threads may be started than the models know.
+pub(crate) const TOO_MANY: &str = "starting more than 63 threads is";
+
+/// Leaves out the place where too many threads are started, if there are never so many.
+pub(crate) fn forget_many(program: &Program, unsupported: &mut Vec<Unsupported>) {
+    if thread_starts(program).most().is_some_and(|most| most <= MOST) {
+        unsupported.retain(|place| !place.what.starts_with(TOO_MANY));
+    }
 }
 
 /// A word of the text that means something else if there are threads, and is not modelled then.
@@ -107,7 +121,9 @@ impl Split<'_> {
     fn access(&self, variable: Var, indices: &[Expr]) -> Access {
         let Var::Global(i) = variable else { return (variable, None, None) };
         match (&self.globals[i as usize].ty, indices) {
-            (Type::Memory { element: Scalar::Bits(8), .. }, [address]) => (variable, Some(base(address)), None),
+            (Type::Memory { element: Scalar::Bits(8), .. }, [address]) => {
+                (variable, Some(base(address)), None)
+            }
             (_, [index, ..]) => (variable, Some(index.clone()), indices.get(1).cloned()),
             (_, []) => (variable, None, None),
         }

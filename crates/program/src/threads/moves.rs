@@ -26,12 +26,21 @@ pub enum SwitchPoints {
 impl SwitchPoints {
     /// The points of a program before steps that touch what is shared.
     pub fn visible(program: &Program) -> Self {
+        // A return also writes what the call says: it is seen if that is shared.
+        let mut writes = vec![false; program.procedures.len()];
+        for edge in program.procedures.iter().flat_map(|procedure| &procedure.edges) {
+            if let Operation::Call(call) = &edge.operation {
+                let results = Operation::Havoc(call.results.iter().flatten().cloned().collect());
+                writes[call.callee.0 as usize] |= results.touches_shared(program);
+            }
+        }
         let points = program.procedures().map(|(id, procedure)| {
             let graph = procedure.graph();
             let mut points = vec![false; procedure.locations.len()];
             points[procedure.entry.0 as usize] = true;
             for edge in &procedure.edges {
-                if edge.operation.touches_shared(program) {
+                let returns = matches!(edge.operation, Operation::Return(_)) && writes[id.0 as usize];
+                if returns || edge.operation.touches_shared(program) {
                     points[edge.from.0 as usize] = true;
                 }
             }
@@ -46,7 +55,6 @@ impl SwitchPoints {
                     points[edge.to.0 as usize] = true;
                 }
             }
-            debug_assert!((id.0 as usize) < program.procedures.len());
             points
         });
         Self::Visible(points.collect())

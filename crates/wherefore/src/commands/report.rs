@@ -358,7 +358,7 @@ impl CheckReport {
             command: asked.map(|_| again::command(by)),
             error: shown.map(|run| Place::of(program, &task.checks[run.target])),
             targets,
-            schedules: program.uses_threads().map(|_| Schedules::of(program, answer)),
+            schedules: program.uses_threads().map(|_| Schedules::of(task, answer)),
             trace,
             shortest,
             slice,

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use wherefore_check::threads::{Covered, Schedule, ScheduleLimits, ScheduleSearch, Way};
 use wherefore_check::{Answer, Overall, Why};
-use wherefore_program::{Interpreter, LocationKind, Program, Var};
+use wherefore_program::{Interpreter, LocationKind, ProcedureId, Program, Span, Task, Var, Variable};
 
 /// How far schedules are searched.
 #[derive(Args, Clone, Debug)]
@@ -111,7 +111,7 @@ pub struct Line {
 
 impl Schedules {
     /// What an answer says about schedules.
-    pub fn of(program: &Program, answer: &Answer) -> Self {
+    pub fn of(task: &Task, answer: &Answer) -> Self {
         let mut facts = Self::default();
         if let Some(known) = &answer.facts.threads {
             facts.threads = Some(known.threads);
@@ -122,7 +122,7 @@ impl Schedules {
                     facts.switches = Some(schedule.switches);
                     facts.fewest = Some(schedule.fewest);
                     facts.threads = Some(schedule.trace.last().threads.len());
-                    facts.schedule = blocks(program, schedule);
+                    facts.schedule = blocks(task, schedule);
                 }
             }
             Overall::Unknown(Why::Switches { covered, .. }) => facts.covered = Some((*covered).into()),
@@ -147,13 +147,19 @@ impl Schedules {
     }
 }
 
-fn blocks(program: &Program, schedule: &Schedule) -> Vec<Block> {
+fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
     let trace = &schedule.trace;
+    let program = &*task.program;
     let interpreter = Interpreter::new(program);
+    // In C, a thread begins in a model, and the first one in what sets up objects.
+    let is_shown = |id: ProcedureId| {
+        let is_model = is_model(program, program.procedure(id).span);
+        !task.is_c() || !is_model && id != program.entry
+    };
     let name = |thread: u32| {
         let bottom = |state: &wherefore_program::ThreadedState| {
             let thread = state.threads.get(thread as usize)?;
-            thread.stack.first().map(|frame| frame.procedure)
+            thread.stack.iter().map(|frame| frame.procedure).find(|id| is_shown(*id))
         };
         let states = std::iter::once(&trace.start).chain(trace.steps.iter().map(|step| &step.state));
         let root = states.filter_map(bottom).next();
@@ -170,7 +176,8 @@ fn blocks(program: &Program, schedule: &Schedule) -> Vec<Block> {
         let view = |state| interpreter.view(state, step.thread as usize);
         let (old, new) = (view(before), view(&step.state));
         let mut changes = Vec::new();
-        for (variable, i) in program.globals.iter().zip(0..) {
+        let is_own = |variable: &Variable| !variable.shared || variable.name.starts_with("__wherefore");
+        for (variable, i) in program.globals.iter().zip(0..).filter(|(variable, _)| !is_own(variable)) {
             let cells = |state| interpreter.cells(state, Var::Global(i)).unwrap_or_default();
             let changed = cells(&old).iter().zip(cells(&new)).enumerate();
             for (cell, (_, value)) in changed.filter(|(_, (old, new))| old != new) {
@@ -187,16 +194,27 @@ fn blocks(program: &Program, schedule: &Schedule) -> Vec<Block> {
             changes,
         }
     };
+    let has_place = |at: usize| {
+        let step = &trace.steps[at];
+        let from = program.edge(step.edge).from;
+        let span = program.procedure(step.edge.procedure).location(from).span;
+        !is_model(program, span) && (is_shown(step.edge.procedure) || !task.is_c())
+    };
     let context = |context: wherefore_program::Context| Block {
         thread: context.thread,
         name: name(context.thread),
-        steps: context.steps.map(line).collect(),
+        steps: context.steps.filter(|at| has_place(*at)).map(line).collect(),
     };
     trace.contexts().into_iter().map(context).collect()
 }
 
+/// Whether a place is in a model of a library function.
+fn is_model(program: &Program, span: Span) -> bool {
+    program.source(span).name().starts_with('<')
+}
+
 /// The statement at a span, on one line.
-fn statement(program: &Program, span: wherefore_program::Span, kind: LocationKind) -> String {
+fn statement(program: &Program, span: Span, kind: LocationKind) -> String {
     if kind == LocationKind::End {
         return "end".to_owned();
     }
@@ -218,6 +236,9 @@ pub fn write(out: &mut String, schedules: &Schedules) {
             let _ = writeln!(out, "  {}  {words}", "─".repeat(lane + 4));
         }
         let mut name = format!("{} {:lane$}", block.thread, block.name);
+        if block.steps.is_empty() {
+            let _ = writeln!(out, "  {}", name.trim_end());
+        }
         // A statement that takes several steps is shown once, with all that it changes.
         let mut steps = block.steps.iter().peekable();
         while let Some(step) = steps.next() {

@@ -227,7 +227,7 @@ impl Lower<'_, '_> {
         let function = tree.function(id);
         let span = term.span;
         if function.name.starts_with("pthread_") || function.name == "thrd_create" {
-            let what = format!("threads are not supported yet: `{}` is", function.name);
+            let what = format!("`{}` is", function.name);
             return Err(Problem::unsupported(span, &what));
         }
         if matches!(function.name.as_str(), "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp") {

@@ -41,7 +41,7 @@ impl Lower<'_, '_> {
                 self.body.at = self.body.open(span);
             }
             "__wherefore_too_many_threads" => {
-                return Err(Problem::unsupported(span, "starting more than 63 threads is"));
+                return Err(Problem::unsupported(span, threads::TOO_MANY));
             }
             "__wherefore_mutex_attributes" => {
                 return Err(Problem::unsupported(span, "a mutex with attributes is"));
