@@ -159,6 +159,8 @@ pub enum EngineName {
     Explicit,
     /// Schedules: a bounded number of contexts as a sequential program.
     Eager,
+    /// Schedules: a bounded number of contexts as a program with a scheduler, by bounded checking.
+    Lazy,
 }
 
 impl EngineName {
@@ -170,6 +172,7 @@ impl EngineName {
             Self::Bounded => "bounded",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
+            Self::Lazy => "lazy",
         }
     }
 }
@@ -182,6 +185,7 @@ impl fmt::Display for EngineName {
             Self::Bounded => "bounded checking",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
+            Self::Lazy => "bounded checking of schedules",
         })
     }
 }
@@ -325,7 +329,7 @@ impl Stopped {
             Cause::Failed => "it failed, which is an error of wherefore",
         };
         match self.engine {
-            EngineName::Exact | EngineName::Explicit | EngineName::Eager => cause.to_owned(),
+            EngineName::Exact | EngineName::Explicit | EngineName::Eager | EngineName::Lazy => cause.to_owned(),
             EngineName::Bounded => {
                 let known = match self.bound {
                     Some(1) => "no run fails within 1 iteration of each loop".to_owned(),

@@ -10,10 +10,12 @@
 //!    search that has seen everything is a proof for every number of switches.
 //! 3. `eager`: \[Lal09\] §7.1: a bounded number of contexts as one sequential program, which the
 //!    exact engine decides, for all depths of recursion.
+//! 4. `lazy`: the same with a scheduler and without guesses, for data that are too large for that.
 
 pub mod eager;
 mod engine;
 mod explicit;
+mod lazy;
 
 use std::sync::Arc;
 

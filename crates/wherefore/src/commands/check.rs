@@ -73,6 +73,8 @@ enum Engine {
     Explicit,
     /// With threads: a bounded number of contexts as a sequential program, decided exactly.
     Eager,
+    /// With threads: a bounded number of switches, by bounded checking.
+    Lazy,
 }
 
 fn heuristic_parser() -> impl TypedValueParser<Value = Heuristic> {
@@ -126,7 +128,7 @@ impl CheckArgs {
             Engine::Exact => EngineChoice::Exact,
             Engine::Cegar => EngineChoice::Refinement,
             Engine::Bounded => EngineChoice::Bounded,
-            Engine::Explicit | Engine::Eager => EngineChoice::Auto,
+            Engine::Explicit | Engine::Eager | Engine::Lazy => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
@@ -155,10 +157,11 @@ impl CheckArgs {
             Engine::Auto => Some(Way::Auto),
             Engine::Explicit => Some(Way::Explicit),
             Engine::Eager => Some(Way::Eager),
+            Engine::Lazy => Some(Way::Lazy),
             Engine::Exact | Engine::Cegar | Engine::Bounded => None,
         };
-        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager)) {
-            return refused("--engine explicit and eager are for programs with threads");
+        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy)) {
+            return refused("--engine explicit, eager and lazy are for programs with threads");
         }
         let schedules = way.map(|way| self.schedules.search(way));
         let extent = if self.first_failure { Extent::FirstFailure } else { Extent::EveryCheck };

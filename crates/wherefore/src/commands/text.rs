@@ -100,6 +100,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             Some("cegar") => "answered by refinement in",
             Some("exact") => "answered by exact checking in",
             Some("explicit") => "answered by explicit search over schedules in",
+            Some("lazy") => "answered by bounded checking of schedules in",
             Some("eager") => "answered by reduction to a sequential program in",
             _ => "answered in",
         };

@@ -12,7 +12,7 @@ mod back;
 mod body;
 mod plan;
 mod reduce;
-mod rename;
+pub(super) mod rename;
 
 use wherefore_program::{Operation, Program, Task, ThreadStart, thread_starts};
 use wherefore_pushdown::StopReason;

@@ -344,6 +344,10 @@ impl Lower<'_, '_> {
             let shape = signature.result.is_scalar() == term.ty.is_scalar();
             (same && void && shape || variadic(id)) && self.cx.usage.addressed.contains(id)
         };
+        // A thread that starts in none of them would be missing.
+        if self.starts_thread() && !known.iter().all(fits) {
+            return Err(Problem::unsupported(span, "a thread that starts in a function of another type is"));
+        }
         let candidates: Vec<FunctionId> = known.into_iter().filter(fits).collect();
         self.cx.assume("a pointer that is called points to a function of the program", Some(span));
         let at = self.body.fill(span, LocationKind::Branch);

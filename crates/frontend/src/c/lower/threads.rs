@@ -89,6 +89,12 @@ impl Lower<'_, '_> {
         })
     }
 
+    /// Whether this is the function that starts threads.
+    pub(crate) fn starts_thread(&self) -> bool {
+        let name = |id: FunctionId| self.cx.tree.function(id).name.as_str();
+        self.cx.has_threads && self.function.map(name) == Some("pthread_create")
+    }
+
     /// Whether a call of this function is not interrupted.
     pub(crate) fn is_atomic(&self, id: FunctionId) -> bool {
         let function = self.cx.tree.function(id);
