@@ -329,7 +329,9 @@ impl Stopped {
             Cause::Failed => "it failed, which is an error of wherefore",
         };
         match self.engine {
-            EngineName::Exact | EngineName::Explicit | EngineName::Eager | EngineName::Lazy => cause.to_owned(),
+            EngineName::Exact | EngineName::Explicit | EngineName::Eager | EngineName::Lazy => {
+                cause.to_owned()
+            }
             EngineName::Bounded => {
                 let known = match self.bound {
                     Some(1) => "no run fails within 1 iteration of each loop".to_owned(),

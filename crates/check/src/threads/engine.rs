@@ -95,7 +95,10 @@ impl ScheduleSearch {
         match (some, other) {
             (Some(some), Some(other)) => {
                 let is_better = other.verdicts.iter().any(Verdict::is_definite)
-                    || other.facts.threads.is_some_and(|facts| facts.covered.switches > some.covered.switches);
+                    || other
+                        .facts
+                        .threads
+                        .is_some_and(|facts| facts.covered.switches > some.covered.switches);
                 if is_better { other } else { some.answer }
             }
             (Some(some), None) => some.answer,

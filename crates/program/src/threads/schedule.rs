@@ -1,9 +1,9 @@
 //! Runs with several threads, and whether the program can run them.
 
-use super::{Starting, ThreadedState};
+use super::{Reading, Starting, ThreadedState};
 use crate::error::ProgramError;
-use crate::interpret::{Interpreter, State};
-use crate::program::{EdgeRef, Program};
+use crate::interpret::{Interpreter, State, enumerate};
+use crate::program::{EdgeRef, Operation, Program};
 use crate::replay::{Step, Trace};
 
 /// A run of a program with threads: who takes which step, with the configurations in between.
@@ -110,6 +110,54 @@ impl Interpreter<'_> {
         Ok(())
     }
 
+    /// The outcome of a step of a thread that is closest to what the thread is expected to see then:
+    /// values that are open are taken from there. None if the step is not possible.
+    pub fn guided_step(
+        &self,
+        before: &ThreadedState,
+        thread: usize,
+        edge: EdgeRef,
+        expected: &State,
+    ) -> Option<ThreadedState> {
+        const FEW: usize = 1 << 12;
+        let operation = &self.program().edge(edge).operation;
+        let is_of_threads = matches!(
+            operation,
+            Operation::StartThread(_) | Operation::EndThread | Operation::AtomicBegin | Operation::AtomicEnd
+        );
+        let opens = matches!(operation, Operation::Havoc(targets) if self.are_memory(targets));
+        if is_of_threads || opens {
+            return self.thread_step(before, thread, edge, Starting::Followed, FEW).0.into_iter().next();
+        }
+        let mut seen = self.view(before, thread);
+        loop {
+            let mut found: Option<State> = None;
+            let mut read = None;
+            let locals = |state: &State| state.stack.last().map(|frame| frame.locals.clone());
+            enumerate(FEW, |choices| {
+                let mut reading = Reading { choices, open: &before.open, read: None };
+                let outcome = self.execute(&seen, edge, &mut reading, Some(expected));
+                read = read.or(reading.read);
+                let is_right =
+                    |state: &State| state.globals == expected.globals && locals(state) == locals(expected);
+                if let Ok(state) = outcome
+                    && (found.is_none() || is_right(&state))
+                {
+                    found = Some(state);
+                }
+            });
+            match read {
+                Some(cell) => {
+                    let value = expected.memory.get(&cell).copied().unwrap_or(0);
+                    seen.memory.insert(cell, value);
+                }
+                None => {
+                    return found.map(|state| self.settled(self.with_thread(before, thread, state), thread));
+                }
+            }
+        }
+    }
+
     /// Whether the cells that are no longer open were written.
     fn settles(&self, before: &ThreadedState, wanted: &ThreadedState) -> bool {
         let gone = before.open.difference(&wanted.open);
@@ -118,7 +166,6 @@ impl Interpreter<'_> {
 
     /// Whether a step of a thread can lead to a configuration.
     fn can_step(&self, before: &ThreadedState, thread: usize, edge: EdgeRef, wanted: &ThreadedState) -> bool {
-        use crate::program::Operation;
         let is_plain = !matches!(
             self.program().edge(edge).operation,
             Operation::StartThread(_)

@@ -271,7 +271,8 @@ pub struct CheckReport {
     /// Whether nothing that the property names occurs in the program; only said if so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub vacuous: bool,
-    /// The engine that decided: `exact`, `cegar`, `bounded`, `explicit` or `eager`.
+    /// The engine that decided: `exact`, `cegar`, `bounded`, `explicit`, `eager` or
+    /// `lazy`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
     /// What must not happen; only said of C programs.

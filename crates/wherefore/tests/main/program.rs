@@ -148,8 +148,12 @@ fn threads_are_checked_and_other_commands_refuse_them_with_their_line() {
     let (code, checked) = answer(&["check", &name]);
     assert_eq!((code, &checked["verdict"]), (Some(10), &json!("unsafe")));
     // Thread 0 is left when it has started the other one: that is no switch, but coming back is.
-    assert_eq!((&checked["switches"], &checked["fewest"], &checked["threads"]), (&json!(1), &json!(true), &json!(2)));
-    let threads: Vec<&Value> = checked["schedule"].as_array().expect("a schedule").iter().map(|c| &c["thread"]).collect();
+    assert_eq!(
+        (&checked["switches"], &checked["fewest"], &checked["threads"]),
+        (&json!(1), &json!(true), &json!(2))
+    );
+    let threads: Vec<&Value> =
+        checked["schedule"].as_array().expect("a schedule").iter().map(|c| &c["thread"]).collect();
     assert_eq!(threads, [&json!(0), &json!(1), &json!(0)]);
     let (code, bounded) = answer(&["check", &name, "--switches", "0"]);
     assert_eq!((code, &bounded["verdict"]), (Some(5), &json!("unknown")));

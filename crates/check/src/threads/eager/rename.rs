@@ -31,7 +31,11 @@ pub(in crate::threads) fn target(target: &Target, to: &impl Fn(Var) -> Var) -> T
 }
 
 /// An assignment over other variables, that must also satisfy a guard.
-pub(in crate::threads) fn assignment(part: &Assignment, to: &impl Fn(Var) -> Var, guard: Option<Expr>) -> Assignment {
+pub(in crate::threads) fn assignment(
+    part: &Assignment,
+    to: &impl Fn(Var) -> Var,
+    guard: Option<Expr>,
+) -> Assignment {
     let constraint = part.constraint.iter().map(|constraint| expr(constraint, to)).chain(guard);
     let constraint: Vec<Expr> = constraint.collect();
     Assignment {

@@ -1,10 +1,13 @@
-//! From a failing run of the sequential program back to a schedule, state by state.
+//! From a failing run of the sequential program back to a schedule.
+//!
+//! The steps are taken from the run, and executed by the interpreter; where a value is open, the one
+//! of the run is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use wherefore_program::{
-    Frame, Interpreter, LocationId, Operation, Program, State, Thread, ThreadStep, ThreadTrace, ThreadedState,
-    Trace, Var,
+    Frame, Interpreter, LocationId, Operation, Program, State, Thread, ThreadStep, ThreadTrace,
+    ThreadedState, Trace, Var,
 };
 
 use super::inline::Inlined;
@@ -16,9 +19,12 @@ pub(super) fn schedule(program: &Program, inlined: &Inlined, trace: &Trace) -> O
     let (first, entry) = inlined.threads[0];
     // Where each thread stands, in the order of starts; none has ended.
     let mut order: Vec<usize> = vec![0];
-    let mut places: BTreeMap<usize, Option<(usize, LocationId)>> = BTreeMap::from([(0, Some((first, entry)))]);
+    let mut places: BTreeMap<usize, Option<(usize, LocationId)>> =
+        BTreeMap::from([(0, Some((first, entry)))]);
+    let original = Interpreter::new(program);
     let start = reader.state(&trace.start, &order, &places)?;
-    let mut steps = Vec::new();
+    let start = ThreadedState { memory: BTreeMap::new(), ..start };
+    let mut steps: Vec<ThreadStep> = Vec::new();
     for step in &trace.steps {
         let Some((thread, edge)) = inlined.steps[step.edge.edge.0 as usize] else { continue };
         let here = inlined.program.edge(step.edge);
@@ -40,9 +46,12 @@ pub(super) fn schedule(program: &Program, inlined: &Inlined, trace: &Trace) -> O
             order.push(started);
             places.insert(started, Some((instance, location)));
         }
-        let state = reader.state(&step.state, &order, &places)?;
-        let thread = order.iter().position(|known| *known == thread)? as u32;
-        steps.push(ThreadStep { thread, edge, state });
+        let expected = reader.state(&step.state, &order, &places)?;
+        let thread = order.iter().position(|known| *known == thread)?;
+        let expected = original.view(&expected, thread);
+        let before = steps.last().map_or(&start, |step| &step.state);
+        let state = original.guided_step(before, thread, edge, &expected)?;
+        steps.push(ThreadStep { thread: thread as u32, edge, state });
     }
     Some(ThreadTrace { start, steps })
 }
@@ -78,7 +87,9 @@ impl Reader<'_> {
             None => Some(Thread { stack: Vec::new(), own: Vec::new() }),
             Some((instance, location)) => {
                 let copies = self.inlined.own[*thread].values();
-                let own = copies.map(|copy| self.cells(seen, *copy).map(|cells| cells[0])).collect::<Option<_>>()?;
+                let own = copies
+                    .map(|copy| self.cells(seen, *copy).map(|cells| cells[0]))
+                    .collect::<Option<_>>()?;
                 Some(Thread { stack: self.stack(seen, instance, location)?, own })
             }
         };

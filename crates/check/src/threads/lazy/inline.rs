@@ -121,7 +121,13 @@ impl Builder<'_> {
         self.variables.len() as u32 - 1
     }
 
-    fn edge(&mut self, from: LocationId, to: LocationId, operation: Operation, step: Option<(usize, EdgeRef)>) {
+    fn edge(
+        &mut self,
+        from: LocationId,
+        to: LocationId,
+        operation: Operation,
+        step: Option<(usize, EdgeRef)>,
+    ) {
         let span = step.map_or(self.span, |(_, edge)| self.program.edge(edge).span);
         self.edges.push((Edge { from, to, operation, span }, step));
     }
@@ -171,11 +177,13 @@ impl Builder<'_> {
             if matches!(variable.ty, Type::Array { .. }) && parent.is_none() && thread > 0 {
                 return None;
             }
-            self.variables.push(Variable { name: format!("{}@{instance}", variable.name), ..variable.clone() });
+            self.variables
+                .push(Variable { name: format!("{}@{instance}", variable.name), ..variable.clone() });
         }
         for at in original.location_ids() {
             let location = original.location(at);
-            let kind = if location.kind == LocationKind::Exit { LocationKind::Statement } else { location.kind };
+            let kind =
+                if location.kind == LocationKind::Exit { LocationKind::Statement } else { location.kind };
             self.locations.push(Location { kind, labels: Vec::new(), ..location.clone() });
             self.places.push(Some((instance, at)));
         }
@@ -188,7 +196,8 @@ impl Builder<'_> {
                 SwitchPoints::All => true,
                 SwitchPoints::Visible(points) => points[id.0 as usize][at.0 as usize],
             };
-            let is_last = matches!(original.location(at).kind, LocationKind::Error | LocationKind::Unsupported);
+            let is_last =
+                matches!(original.location(at).kind, LocationKind::Error | LocationKind::Unsupported);
             if is_point && !is_last {
                 self.resumed.insert(here);
                 self.interrupt(here, thread);
@@ -309,7 +318,13 @@ impl Builder<'_> {
     }
 
     /// Hands results to the caller.
-    fn returned(&self, values: &[Expr], map: &impl Fn(Var) -> Var, caller: usize, edge: EdgeRef) -> Operation {
+    fn returned(
+        &self,
+        values: &[Expr],
+        map: &impl Fn(Var) -> Var,
+        caller: usize,
+        edge: EdgeRef,
+    ) -> Operation {
         let Operation::Call(call) = &self.program.edge(edge).operation else {
             unreachable!("a callee was called");
         };
@@ -387,7 +402,11 @@ impl Builder<'_> {
             let operation = Operation::Assign(Assignment {
                 targets: vec![Var::Local(used).into(), Var::Local(first).into()],
                 values: vec![value, Expr::bool(false)],
-                constraint: Some(Expr::binary(BinaryOp::ULe, Expr::next(Var::Local(used), width), most.clone())),
+                constraint: Some(Expr::binary(
+                    BinaryOp::ULe,
+                    Expr::next(Var::Local(used), width),
+                    most.clone(),
+                )),
             });
             self.edge(self.scheduler, turn, operation, None);
             let here = |at: &&LocationId| {
