@@ -131,11 +131,11 @@ impl Split<'_> {
 
     /// The edges from one location.
     fn location(&mut self, edges: &[Edge], first: usize) {
-        if let [start, fork] = edges
-            && let Operation::StartThread(ThreadStart::At(NOWHERE)) = start.operation
-        {
-            let operation = Operation::StartThread(ThreadStart::At(fork.to));
-            return self.made.push((Edge { operation, ..start.clone() }, Some(first)));
+        if let [start, fork] = edges {
+            if start.operation == Operation::StartThread(ThreadStart::At(NOWHERE)) {
+                let operation = Operation::StartThread(ThreadStart::At(fork.to));
+                return self.made.push((Edge { operation, ..start.clone() }, Some(first)));
+            }
         }
         let conditions: Option<Vec<&Expr>> = edges
             .iter()
@@ -257,13 +257,10 @@ impl Split<'_> {
         let mut found: Vec<Access> = Vec::new();
         for value in values {
             value.walk(&mut |part| {
-                if let ExprKind::Read { variable, indices, .. } = &part.kind
-                    && self.is_shared(*variable)
-                {
-                    let access = self.access(*variable, indices);
-                    if !found.contains(&access) {
-                        found.push(access);
-                    }
+                let ExprKind::Read { variable, indices, .. } = &part.kind else { return };
+                let access = self.access(*variable, indices);
+                if self.is_shared(*variable) && !found.contains(&access) {
+                    found.push(access);
                 }
             });
         }

@@ -131,10 +131,10 @@ fn passed(argument: &Argument, assigned: &[Var], reads: &mut Vec<u32>) {
 /// Notes the variables that an expression reads as they were before the step.
 fn read(value: &Expr, assigned: &[Var], reads: &mut Vec<u32>) {
     value.reads(&mut |variable, when| {
-        if let Var::Local(i) = variable
-            && (when == When::Now || !assigned.contains(&variable))
-        {
-            reads.push(i);
+        let is_old = when == When::Now || !assigned.contains(&variable);
+        match variable {
+            Var::Local(i) if is_old => reads.push(i),
+            _ => {}
         }
     });
 }

@@ -89,6 +89,9 @@ struct Visit {
 /// never left.
 type Key = (u32, u32, bool);
 
+/// Nodes to visit, each with the visit that found it, by switches and moves.
+type Queue = BTreeMap<(u32, u32), Vec<(Key, Option<u32>)>>;
+
 /// Searches all schedules from the entry, with all initial values. `go_on` is asked now and then,
 /// with the number of switches and of configurations, and ends the search by answering no.
 pub fn explore_threads<'a>(
@@ -143,7 +146,7 @@ impl<'a> ThreadExploration<'a> {
             Threads::Fixed(count) => Some(count + 1),
             Threads::AtMost(_) | Threads::Unbounded => None,
         };
-        let mut queue: BTreeMap<(u32, u32), Vec<(Key, Option<u32>)>> = BTreeMap::new();
+        let mut queue = Queue::new();
         let mut seen: FxHashSet<Key> = FxHashSet::default();
         // Switches below this were searched completely.
         let mut cut: Option<u32> = None;
@@ -168,7 +171,7 @@ impl<'a> ThreadExploration<'a> {
                 }
                 looked += 1;
                 let is_full = self.states.len() > self.limits.configurations;
-                if is_full || looked.is_multiple_of(64) && !go_on(switches as usize, self.states.len()) {
+                if is_full || looked % 64 == 0 && !go_on(switches as usize, self.states.len()) {
                     self.stopped = true;
                     cut = Some(cut.map_or(switches, |cut| cut.min(switches)));
                     break 'search;

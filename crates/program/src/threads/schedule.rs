@@ -140,10 +140,9 @@ impl Interpreter<'_> {
                 read = read.or(reading.read);
                 let is_right =
                     |state: &State| state.globals == expected.globals && locals(state) == locals(expected);
-                if let Ok(state) = outcome
-                    && (found.is_none() || is_right(&state))
-                {
-                    found = Some(state);
+                match outcome {
+                    Ok(state) if found.is_none() || is_right(&state) => found = Some(state),
+                    _ => {}
                 }
             });
             match read {

@@ -79,9 +79,8 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             let _ = writeln!(out, "{:5}  {}: {}", point.line, point.procedure, point.predicates.join("; "));
         }
     }
-    if let (Word::Safe, Some(schedules)) = (report.verdict, &report.schedules)
-        && let Some(saturated) = schedules.saturated
-    {
+    let saturated = report.schedules.as_ref().and_then(|schedules| schedules.saturated);
+    if let (Word::Safe, Some(saturated)) = (report.verdict, saturated) {
         let switches =
             if saturated == 1 { "1 switch reaches" } else { &format!("{saturated} switches reach") };
         let _ = writeln!(out, "for every number of context switches: {switches} all configurations");

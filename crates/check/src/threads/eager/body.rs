@@ -169,7 +169,7 @@ impl Context<'_> {
                 SwitchPoints::All => true,
                 SwitchPoints::Visible(points) => points[id.0 as usize][at.0 as usize],
             };
-            if is_point && let Some(advance) = store.advance() {
+            if let Some(advance) = store.advance().filter(|_| is_point) {
                 code.edge(place(at), place(at), advance, location.span, Origin::Other);
             }
             // A thread that waits stops, and so does one that has come to where others may run.

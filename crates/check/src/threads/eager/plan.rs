@@ -258,12 +258,9 @@ fn copied(program: &Program, instances: &[Instance]) -> BTreeSet<u32> {
 }
 
 fn written(program: &Program, operation: &Operation, found: &mut BTreeSet<u32>) {
-    let mut write = |target: &wherefore_program::Target| {
-        if let Var::Global(i) = target.variable
-            && program.globals[i as usize].shared
-        {
-            found.insert(i);
-        }
+    let mut write = |target: &wherefore_program::Target| match target.variable {
+        Var::Global(i) if program.globals[i as usize].shared => drop(found.insert(i)),
+        _ => {}
     };
     match operation {
         Operation::Assign(assignment) => assignment.targets.iter().for_each(&mut write),
