@@ -303,3 +303,53 @@ fn schedules_that_need_a_large_value_are_found() {
     let schedule = run.schedule.as_ref().expect("a schedule");
     assert_eq!((schedule.switches, schedule.fewest), (1, true));
 }
+
+const POSIX: &str = "typedef unsigned long pthread_t;
+    extern int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
+    extern int pthread_join(pthread_t, void **);
+    extern void reach_error(void);
+    int x, y;";
+
+fn in_c(text: &str) -> Result<wherefore_program::Task, wherefore_frontend::LoadError> {
+    let options = wherefore_frontend::c::Options::default();
+    let translation =
+        wherefore_frontend::c::translate_text("threads.c", &format!("{POSIX}\n{text}"), &options)?;
+    Ok(translation.into_task(&[], &options))
+}
+
+/// The value of a call is read in one step and written in another.
+#[test]
+fn a_thread_may_be_interrupted_before_a_result_is_written() {
+    let task = in_c(
+        "int get(void) { return x; }
+         void *reader(void *a) { y = get(); return 0; }
+         void *writer(void *a) { y = 5; x = 2; return 0; }
+         int main(void) {
+           pthread_t a, b;
+           pthread_create(&a, 0, reader, 0); pthread_create(&b, 0, writer, 0);
+           pthread_join(a, 0); pthread_join(b, 0);
+           if (y == 0 && x == 2) reach_error();
+           return 0;
+         }",
+    );
+    let task = task.expect("a program");
+    let answer = ScheduleSearch::default().decide(&task, &Session::default(), &Budget::default());
+    let Overall::Unsafe(run) = answer.decision() else { panic!("{:?}", answer.decision()) };
+    let schedule = run.schedule.as_ref().expect("a schedule");
+    assert_eq!((schedule.switches, schedule.fewest), (3, true));
+}
+
+/// What is not modelled is no reason to say *safe*.
+#[test]
+fn what_is_not_modelled_with_threads_is_unknown_or_refused() {
+    let start = "int main(void) { pthread_t a; pthread_create(&a, 0, (void *(*)(void *))t, 0);
+        pthread_join(a, 0); if (x == 1) reach_error(); return 0; }";
+    let task = in_c(&format!("void t(void) {{ x = 1; }} {start}")).expect("a program");
+    let question = Question { schedules: Some(ScheduleSearch::default()), ..Question::default() };
+    let answer = answer(&task, &question, &Session::default(), &Budget::default());
+    let Overall::Unknown(why) = answer.decision() else { panic!("{:?}", answer.decision()) };
+    assert!(why.words(&task.program).contains("a thread that starts in a function of another type"));
+    let refused = in_c(&format!("_Thread_local int z; void *t(void *a) {{ z = 1; return 0; }} {start}"));
+    let message = refused.expect_err("refused").to_string();
+    assert!(message.contains("`_Thread_local` in a program with threads is not supported"), "{message}");
+}
