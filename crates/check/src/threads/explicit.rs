@@ -27,7 +27,7 @@ pub(super) enum Effort {
 impl Effort {
     fn configurations(self) -> usize {
         match self {
-            Self::Little => 150_000,
+            Self::Little => 300_000,
             Self::Much => 20_000_000,
         }
     }
@@ -58,7 +58,9 @@ pub(super) fn search(
 ) -> Outcome {
     let program = (*task.program).clone().with_dead_locals_zero();
     let starts = thread_starts(&program);
-    let points = if task.is_c() { SwitchPoints::visible(&program) } else { SwitchPoints::All };
+    // If explicit search was asked for, a statement of `.bp` and `.rem` is a step, as it is printed.
+    let is_joined = task.is_c() || effort == Effort::Little;
+    let points = if is_joined { SwitchPoints::visible(&program) } else { SwitchPoints::All };
     let threads = limits.threads.unwrap_or(starts.most().unwrap_or(0).max(THREADS));
     let search = ThreadLimits {
         configurations: effort.configurations(),
