@@ -16,6 +16,7 @@ use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
 use crate::refinement::diagrams::interpolants::Heuristic;
 use crate::refinement::solver::SolverRefinement;
+use crate::threads::ScheduleSearch;
 use crate::verdict::{Answer, EngineName, Verdict};
 
 /// How a task is decided.
@@ -31,6 +32,8 @@ pub struct Question {
     pub extent: Extent,
     /// Whether failing runs are replayed by the compiled program.
     pub replaying: Replaying,
+    /// How schedules are searched, if there are threads; none refuses them.
+    pub schedules: Option<ScheduleSearch>,
 }
 
 /// Which engines are asked.
@@ -58,6 +61,9 @@ impl Question {
     /// The engines that are asked about a task: this follows from the program, not from its
     /// language.
     pub fn engines(&self, task: &Task) -> Vec<Arc<dyn Engine>> {
+        if let (Some(search), Some(_)) = (self.schedules, task.program.uses_threads()) {
+            return vec![Arc::new(search)];
+        }
         let by_diagrams = task.program.has_small_data();
         let exact = || Arc::new(Exact { search: self.search });
         let diagrams = || Arc::new(DiagramRefinement { heuristic: self.heuristic });

@@ -97,6 +97,10 @@ pub fn confirm(
 /// What the compiled program does with the inputs of a run; none if it is not asked.
 pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Budget) -> Option<Replay> {
     let site = task.checks.get(run.target)?;
+    if run.schedule.is_some() && task.is_c() {
+        let why = "the schedule was followed by the interpreter, not by the compiled program";
+        return Some(Replay::NotReplayed { why: why.to_owned() });
+    }
     let Replaying::On { enclosure, keep } = replaying else { return None };
     let recipe = match &task.compilation {
         Compilation::NoCompiler => return None,
@@ -132,7 +136,11 @@ fn contradiction(task: &Task, run: &FailingRun, outcome: Option<&Replay>) -> Opt
     if !task.is_c() {
         return None;
     }
-    let open = harness::rests_on_approximation(task, &run.trace)?;
+    let open = match run.schedule {
+        // What a step of another thread depends on is not followed: every such step counts.
+        Some(_) => run.path.iter().copied().find(|edge| task.approximations.contains(edge))?,
+        None => harness::rests_on_approximation(task, &run.trace)?,
+    };
     Some(Why::ValueLeftOpen { at: task.program.edge(open).span, why })
 }
 

@@ -51,6 +51,13 @@ type Listener = dyn Fn(&Progress) + Send + Sync;
 pub enum Progress {
     /// Bounded checking: no run fails within this number of iterations of each loop.
     Bound(usize),
+    /// No schedule with fewer context switches fails.
+    Switches {
+        /// Than this.
+        below: usize,
+        /// How many configurations were seen.
+        configurations: usize,
+    },
     /// Refinement has excluded a counterexample.
     Iteration {
         /// How many so far.
@@ -79,6 +86,8 @@ pub(crate) struct SoFar {
     /// 0 if nothing is known.
     bound: AtomicUsize,
     excluded: AtomicUsize,
+    /// No schedule with fewer switches fails.
+    switches: AtomicUsize,
 }
 
 impl Session {
@@ -101,6 +110,7 @@ impl Session {
     /// Tells of progress.
     pub(crate) fn tell(&self, progress: &Progress) {
         match progress {
+            Progress::Switches { below, .. } => self.so_far.switches.store(*below, Ordering::Relaxed),
             Progress::Bound(bound) => self.so_far.bound.store(*bound, Ordering::Relaxed),
             Progress::Iteration { excluded, .. } | Progress::Cycle { excluded, .. } => {
                 self.so_far.excluded.store(*excluded, Ordering::Relaxed);
@@ -114,6 +124,11 @@ impl Session {
     /// The bound within which no run fails, if one is known.
     pub(crate) fn bound(&self) -> Option<usize> {
         Some(self.so_far.bound.load(Ordering::Relaxed)).filter(|bound| *bound > 0)
+    }
+
+    /// No schedule with so many switches fails, as far as is known.
+    pub(crate) fn switches(&self) -> Option<usize> {
+        self.so_far.switches.load(Ordering::Relaxed).checked_sub(1)
     }
 
     /// How many counterexamples refinement has excluded.

@@ -19,7 +19,9 @@
 //!    are checked again, with `meaning` instead of `symbolic`: in `refinement/solver/proof.rs`, and
 //!    by [`unrolled_proof`]; [`Prover`] is the solver that does.
 //! 7. [`harness`]: failing runs of C programs, by the compiled program.
-//! 8. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many
+//! 8. [`threads`]: programs with threads, by explicit search over schedules and by a reduction to
+//!    sequential programs.
+//! 9. [`PathTerms`]: a path as formulas over inputs, for explanations; [`bounded::Runs`]: many
 //!    failing runs.
 //!
 //! # Soundness
@@ -47,6 +49,7 @@ mod reached;
 pub mod refinement;
 mod source_text;
 mod symbolic;
+pub mod threads;
 mod through;
 pub mod unrolled_proof;
 mod verdict;
@@ -63,6 +66,6 @@ pub use prover::{NoProver, Prover};
 pub use through::{Through, through};
 pub use verdict::{
     Answer, Cause, CheckError, Decision, EngineName, Evidence, Facts, FailingRun, Overall, PointKind, Proof,
-    ProofCheck, ProofKind, Reached, Refinement, Size, Stopped, Tracked, Verdict, Why,
+    ProofCheck, ProofKind, Reached, Refinement, Size, Stopped, ThreadFacts, Tracked, Verdict, Why,
 };
 pub use watch::resident_memory;

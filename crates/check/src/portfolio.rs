@@ -14,6 +14,7 @@ use wherefore_pushdown::StopReason;
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
+use crate::threads::Covered;
 use crate::verdict::{Answer, Cause, EngineName, Facts, Stopped, Verdict, Why};
 use crate::watch::Watch;
 
@@ -298,6 +299,12 @@ fn undecided(
     for engine in late {
         // Without a limit, its thread has ended without an answer.
         let cause = watch.stopped().map_or(Cause::Failed, Cause::Limit);
+        if let (EngineName::Explicit | EngineName::Eager | EngineName::Lazy, Cause::Limit(stop)) =
+            (engine, &cause)
+        {
+            let covered = Covered { switches: session.switches(), ..Covered::default() };
+            limit = Some(Why::Switches { covered, stop: Some(*stop) });
+        }
         let bound = session.bound().filter(|_| engine == EngineName::Bounded);
         stopped.push(Stopped { engine, cause, bound, excluded: session.excluded() });
     }

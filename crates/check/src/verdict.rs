@@ -8,6 +8,7 @@ use wherefore_pushdown::StopReason;
 
 use crate::harness::Replay;
 use crate::refinement::diagrams::interpolants::Heuristic;
+use crate::threads::{Covered, Schedule};
 
 /// Whether an error can be reached, without evidence: what a search says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +78,15 @@ pub struct FailingRun {
     pub by: EngineName,
     /// What the compiled program does with the inputs of the run; none if it was not asked.
     pub replay: Option<Replay>,
+    /// Who runs when, if there are threads. The run is then what the thread that moves sees.
+    pub schedule: Option<Arc<Schedule>>,
 }
 
 impl FailingRun {
     /// A run whose path is that of its trace.
     pub fn of_trace(trace: Trace, target: usize, by: EngineName) -> Self {
         let path = trace.steps.iter().map(|step| step.edge).collect();
-        Self { trace, path, target, is_shortest: false, by, replay: None }
+        Self { trace, path, target, is_shortest: false, by, replay: None, schedule: None }
     }
 }
 
@@ -156,6 +159,12 @@ pub enum EngineName {
     Bounded,
     /// Ranges of variables at all locations.
     DataFlow,
+    /// Schedules: all configurations, one by one.
+    Explicit,
+    /// Schedules: a bounded number of contexts as a sequential program.
+    Eager,
+    /// Schedules: a bounded number of contexts as a program with a scheduler, by bounded checking.
+    Lazy,
 }
 
 impl EngineName {
@@ -166,6 +175,9 @@ impl EngineName {
             Self::Refinement => "cegar",
             Self::Bounded => "bounded",
             Self::DataFlow => "flow",
+            Self::Explicit => "explicit",
+            Self::Eager => "eager",
+            Self::Lazy => "lazy",
         }
     }
 }
@@ -177,6 +189,9 @@ impl fmt::Display for EngineName {
             Self::Refinement => "refinement",
             Self::Bounded => "bounded checking",
             Self::DataFlow => "data flow",
+            Self::Explicit => "explicit search",
+            Self::Eager => "the reduction to a sequential program",
+            Self::Lazy => "bounded checking of schedules",
         })
     }
 }
@@ -192,6 +207,13 @@ pub enum Why {
     Undecided(Vec<Stopped>),
     /// Another check fails, and only the first failure was wanted.
     NotAsked,
+    /// No schedule fails within some bounds; it is not known of all others.
+    Switches {
+        /// The bounds.
+        covered: Covered,
+        /// The limit that was met, if it is not one of these bounds.
+        stop: Option<StopReason>,
+    },
     /// It can fail, but no run could be constructed.
     NoRun(StopReason),
     /// It holds only if something does not matter that the program can observe.
@@ -242,6 +264,11 @@ impl Why {
                 _ => error.to_string(),
             },
             Self::Undecided(engines) => engines.iter().map(Stopped::words).collect::<Vec<_>>().join("; "),
+            Self::Switches { covered, stop } => {
+                let values = if covered.some_values { ", with some values of inputs only" } else { "" };
+                let stop = stop.map(|stop| format!("; {}", stop.why())).unwrap_or_default();
+                format!("{}{values}{stop}", covered.words())
+            }
             Self::NotAsked => "another check fails first (--first-failure)".to_owned(),
             Self::NoRun(stop) => format!("it can fail, but no run can be shown: {}", stop.why()),
             Self::Doubts(doubts) => format!("it is safe only if {}", doubts.join("; and only if ")),
@@ -311,7 +338,11 @@ impl Stopped {
             Cause::Failed => "it failed, which is an error of wherefore",
         };
         match self.engine {
-            EngineName::Exact | EngineName::DataFlow => cause.to_owned(),
+            EngineName::Exact
+            | EngineName::DataFlow
+            | EngineName::Explicit
+            | EngineName::Eager
+            | EngineName::Lazy => cause.to_owned(),
             EngineName::Bounded => {
                 let known = match self.bound {
                     Some(1) => "no run fails within 1 iteration of each loop".to_owned(),
@@ -334,7 +365,7 @@ impl Stopped {
 #[non_exhaustive]
 pub enum CheckError {
     /// The program uses threads.
-    #[error("threads are not supported yet")]
+    #[error("threads are not supported here, only by `wherefore check`")]
     Threads {
         /// The first place that does.
         at: Span,
@@ -383,9 +414,22 @@ pub struct Facts {
     pub bound: Option<usize>,
     /// The size of the encoding by decision diagrams, if there is one.
     pub size: Option<Size>,
+    /// What was learnt of the schedules, if there are threads.
+    pub threads: Option<ThreadFacts>,
     /// What speaks against *safe*, although there may be no check that it could be said of: runs
     /// come to a place that is not modelled.
     pub spoilt: Option<Why>,
+}
+
+/// Facts about the schedules of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadFacts {
+    /// The most threads of a run that was followed, with the first one.
+    pub threads: usize,
+    /// With so many switches all configurations are reached, if that is known.
+    pub saturated: Option<usize>,
+    /// Within which bounds no schedule fails.
+    pub covered: Covered,
 }
 
 /// The size of an encoding by decision diagrams.

@@ -31,6 +31,12 @@ impl std::fmt::Display for Blocked {
 pub(crate) trait Choices {
     /// A value from 0 to `max`.
     fn choose(&mut self, max: u64) -> u64;
+
+    /// The value of a cell of memory that was never written; none is the usual one. The second part
+    /// says whether it may hold anything.
+    fn unset(&mut self, _cell: (u32, u64), _is_arbitrary: bool) -> Option<u64> {
+        None
+    }
 }
 
 /// Runs through all sequences of choices: repeat a computation until [`Odometer::advance`] says no.
@@ -127,8 +133,13 @@ impl Scope<'_> {
                 if let (true, crate::Var::Global(i), [address]) =
                     (ty.is_memory(), variable, indices.as_slice())
                 {
-                    let initial = self.program.globals[*i as usize].initial.unwrap_or(0);
-                    return Ok(store.memory.get(&(*i, *address)).copied().unwrap_or(initial));
+                    let cell = (*i, *address);
+                    let initial = self.program.globals[*i as usize].initial;
+                    let usual = initial.unwrap_or(0);
+                    return Ok(match store.memory.get(&cell) {
+                        Some(value) => *value,
+                        None => choices.unset(cell, initial.is_none()).unwrap_or(usual),
+                    });
                 }
                 let cell = ty.cell(&indices).ok_or(Blocked::OutOfBounds)?;
                 match variable {

@@ -249,6 +249,26 @@ impl<'a> Interpreter<'a> {
         Ok(next)
     }
 
+    /// Where the cells of each global variable start.
+    pub(crate) fn global_starts(&self) -> &[usize] {
+        &self.layout.globals
+    }
+
+    /// The frame that a call makes.
+    pub(crate) fn called(
+        &self,
+        state: &State,
+        call: &Call,
+        choices: &mut dyn Choices,
+    ) -> Result<Frame, Blocked> {
+        let depth = state.stack.len() - 1;
+        let frame = &state.stack[depth];
+        let now = Store { globals: &state.globals, memory: &state.memory, locals: &frame.locals };
+        let mut next = state.clone();
+        self.call(&self.scope(frame.procedure, now), call, &mut next, depth, choices, [None, None])?;
+        Ok(next.stack.pop().expect("a call makes a frame"))
+    }
+
     pub(crate) fn scope<'s>(&'s self, procedure: ProcedureId, now: Store<'s>) -> Scope<'s> {
         Scope { program: self.program, layout: &self.layout, procedure, now, next: None }
     }
@@ -440,7 +460,12 @@ fn choose(max: u64, hint: Option<u64>, choices: &mut dyn Choices) -> u64 {
 }
 
 /// Adds the cells of a variable that comes into being.
-fn fresh(variable: &Variable, cells: &mut Vec<u64>, choices: &mut dyn Choices, hint: Option<&[u64]>) {
+pub(crate) fn fresh(
+    variable: &Variable,
+    cells: &mut Vec<u64>,
+    choices: &mut dyn Choices,
+    hint: Option<&[u64]>,
+) {
     match variable.initial {
         Some(value) => cells.extend(std::iter::repeat_n(value, variable.ty.cell_count())),
         None => arbitrary(variable, cells, choices, hint),

@@ -8,10 +8,11 @@
 //!    [`ExprKind::Choice`].
 //! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every
 //!    configuration; `chance.rs`: what a run rests on.
-//! 4. [`TargetChoice`]: which locations are errors. [`Task`]: what is asked of a program.
-//! 5. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
-//! 6. [`PathSlicer`]: what of a path matters for getting to its end.
-//! 7. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`]
+//! 4. `threads`: programs with threads, [`explore_threads`]: all schedules; `docs/threads.md`.
+//! 5. [`TargetChoice`]: which locations are errors. [`Task`]: what is asked of a program.
+//! 6. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
+//! 7. [`PathSlicer`]: what of a path matters for getting to its end.
+//! 8. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`]
 //!    and [`Program::dot`] show them. `bytes.rs`: source texts that are not UTF-8.
 //!
 //! *Invariant:* a front end hands over only programs that [`Program::check`] accepts.
@@ -43,6 +44,7 @@ mod replay;
 mod source;
 mod targets;
 mod task;
+mod threads;
 mod types;
 mod violation;
 
@@ -69,6 +71,10 @@ pub use replay::{Step, Trace};
 pub use source::{FileId, Position, SourceFile, Span};
 pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
 pub use task::{Assumption, Compilation, Errors, Input, InputModels, Language, Recipe, Task, Unsupported};
+pub use threads::{
+    Context, Move, Moves, Starting, SwitchPoints, Thread, ThreadCoverage, ThreadExploration, ThreadLimits,
+    ThreadStep, ThreadTrace, ThreadedState, Threads, explore_threads, thread_starts,
+};
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
 pub use violation::{Violation, ViolationKind};
 pub use wherefore_floats::{FloatOp, Format, Operation as FloatOperation, Rounding};

@@ -77,6 +77,12 @@ impl Interpreter<'_> {
         Ok(())
     }
 
+    /// Whether a step can follow a configuration; its edge must start there.
+    pub(crate) fn follows(&self, before: &State, step: &Step) -> bool {
+        self.matches(&step.state, |choices, hint| self.execute(before, step.edge, choices, Some(hint)))
+            .is_ok()
+    }
+
     /// Whether some sequence of choices leads to `wanted`; if not, why.
     fn matches(
         &self,

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use wherefore_check::{Answer, Budget, Question, Replaying, Session, Verdict, answer};
-use wherefore_frontend::c::{Options, translate_text};
 use wherefore_flow::{Available, Known, Ranges};
+use wherefore_frontend::c::{Options, translate_text};
 use wherefore_program::{ErrorKind, Interpreter, Operation, Task, Var, ViolationKind};
 use wherefore_testing::{cases, seed};
 
@@ -265,7 +265,8 @@ fn data_flow_says_nothing_false_about_runs() {
             let Some(node) = here.node() else { break };
             let known = ranges.at(node).unwrap_or_else(|| panic!("line {:?}:\n{text}", program.line(node)));
             let locals = program.procedure(node.procedure).variables.len() as u32;
-            let variables = (0..program.globals.len() as u32).map(Var::Global).chain((0..locals).map(Var::Local));
+            let variables =
+                (0..program.globals.len() as u32).map(Var::Global).chain((0..locals).map(Var::Local));
             for variable in variables {
                 let range = known.of(variable).expect("a range");
                 for value in interpreter.cells(&here, variable).unwrap_or_default() {

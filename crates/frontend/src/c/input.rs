@@ -43,14 +43,24 @@ pub(crate) struct Text {
     pragmas: Pragmas,
     serious: Vec<(usize, String)>,
     is_cimple: bool,
+    /// A word that is not modelled if there are threads, by its place in what was read.
+    odd: Option<(usize, String)>,
 }
 
 impl Text {
     fn new(lines: LineTable, text: &str) -> Text {
         let pragmas = Pragmas::new(text);
         let serious = attributes::serious(text).into_iter().map(|(at, name)| (at, name.to_owned())).collect();
+        let odd = super::threads::not_modelled(text).map(|(word, at)| (at, word.to_owned()));
         let Rewritten { text, added } = rewrite(&spellings::usual(text));
-        Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false }
+        Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false, odd }
+    }
+
+    /// What is not modelled if there are threads.
+    pub(crate) fn not_modelled_with_threads(&self, sources: &mut Sources) -> Option<Problem> {
+        let (at, word) = self.odd.as_ref()?;
+        let span = self.lines.place_of(sources, *at, word.len());
+        Some(Problem::unsupported(span, &format!("`{word}` in a program with threads is")))
     }
 }
 
@@ -172,7 +182,7 @@ pub(super) fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Ou
 ///
 /// Where the parser stops, a body or a declaration is cut out if the text is C.
 pub(crate) fn parse(text: Text, sources: &mut Sources, is_c: impl Fn() -> bool) -> Result<Unit, Problem> {
-    let Text { lines, mut text, pragmas, serious, is_cimple } = text;
+    let Text { lines, mut text, pragmas, serious, is_cimple, .. } = text;
     if let Some((at, words)) = &pragmas.refused {
         let span = lines.place_of(sources, *at, words.len());
         return Err(Problem::unsupported(span, &format!("`{words}` is")));

@@ -43,16 +43,22 @@ pub(crate) fn add_library(
     let mut linked = Vec::new();
     while let Some(model) = missing(tree, usage, &linked) {
         linked.push(model);
-        tree.library.push(FileId(sources.files.len() as u32));
-        let text = input::own(MODELS[model].name, MODELS[model].text, sources);
-        let unit = input::parse(text, sources, || false).map_err(|problem| vec![problem])?;
-        let problems = sema::analyse_library(&unit, tree, linkage, sources);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
+        link((tree, linkage, sources), (MODELS[model].name, MODELS[model].text))?;
         *usage = Usage::new(tree, entries);
     }
     Ok(())
+}
+
+/// Adds a text of ours to the program: its definitions give way to those of the program.
+pub(crate) fn link(
+    (tree, linkage, sources): (&mut Tree, &mut Linkage, &mut Sources),
+    (name, text): (&str, &str),
+) -> Result<(), Vec<Problem>> {
+    tree.library.push(FileId(sources.files.len() as u32));
+    let text = input::own(name, text, sources);
+    let unit = input::parse(text, sources, || false).map_err(|problem| vec![problem])?;
+    let problems = sema::analyse_library(&unit, tree, linkage, sources);
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// A file of definitions that the program needs and that is not yet linked, by its position.

@@ -20,9 +20,10 @@
 //!    `linking.rs`: what the program does not define.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
-//! 5. `lower`: the automata. `models.rs`, `writes.rs`, `library.c` and the folder `library`:
+//! 5. `threads.rs`, `threads.c`: threads, and what is a step of one.
+//! 6. `lower`: the automata. `models.rs`, `writes.rs`, `library.c` and the folder `library`:
 //!    functions without a definition.
-//! 6. `harness.rs`: a C file that calls a function.
+//! 7. `harness.rs`: a C file that calls a function.
 
 mod attributes;
 mod bulk;
@@ -54,6 +55,7 @@ mod scanf;
 mod sema;
 mod spellings;
 mod task;
+mod threads;
 mod tokens;
 mod tree;
 mod usage;
@@ -228,6 +230,10 @@ pub struct Translation {
     pub data_model: DataModel,
     /// What the text speaks of, and so what a property can ask about.
     pub mentions: Mentions,
+    /// The rules of C whose violations are errors.
+    pub rules: BTreeSet<ViolationKind>,
+    /// What is asked for and not decided, in words.
+    pub undecided: Option<String>,
 }
 
 /// A part of memory.
@@ -350,7 +356,9 @@ fn translate_texts(
     let mut mentions = Mentions::new(options.error_labels);
     let judged = std::cell::OnceCell::new();
     let is_c = || *judged.get_or_init(|| given_as.is_c(options));
+    let mut odd = None;
     for (i, text) in texts.into_iter().enumerate() {
+        odd = odd.or_else(|| text.not_modelled_with_threads(&mut sources));
         match input::parse(text, &mut sources, is_c) {
             Ok(unit) if i >= own => {
                 problems.extend(sema::analyse_models(&unit, &mut tree, &mut linkage, &mut sources));
@@ -411,14 +419,38 @@ fn translate_texts(
         return Err(refuse(&sources, vec![problem]));
     }
     let mut usage = Usage::new(&tree, &entries);
+    let has_threads = threads::has_threads(&tree, &usage);
+    if has_threads {
+        if let Some(problem) = odd {
+            return Err(refuse(&sources, vec![problem]));
+        }
+        linking::link((&mut tree, &mut linkage, &mut sources), (threads::NAME, threads::TEXT))
+            .map_err(|problems| refuse(&sources, problems))?;
+        usage = Usage::new(&tree, &entries);
+    }
     linking::add_library((&mut tree, &mut linkage, &mut sources), &entries, &mut usage)
         .map_err(|problems| refuse(&sources, problems))?;
+    if has_threads {
+        // A function may run in several threads at once: its objects are not at one place.
+        let with_body = usage.functions.iter().copied().filter(|id| tree.function(*id).body.is_some());
+        let others: Vec<tree::FunctionId> = with_body.filter(|id| !entries.contains(id)).collect();
+        usage.recursive.extend(others);
+    }
+    // Where threads interrupt each other, rules of C are not checked.
+    let plain = Options { checks: BTreeSet::new(), ..options.clone() };
+    let asks_rules = has_threads && !options.checks.is_empty();
+    let options = if asks_rules { &plain } else { options };
     let sets_rounding = |id: &tree::FunctionId| {
         let function = tree.function(*id);
         function.body.is_none() && floats::ROUNDING.contains(&function.name.as_str())
     };
     tree.types.rounding_changes = usage.functions.iter().any(sets_rounding);
     let mut lowered = lower::lower(&tree, &usage, &entries, options);
+    let rules = "the rules of C are not checked in programs with threads";
+    let undecided = (asks_rules && options.property != Property::All).then(|| rules.to_owned());
+    if asks_rules && undecided.is_none() {
+        lowered.assumptions.push(Assumption { text: "no rule of C is broken".to_owned(), span: None });
+    }
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
     }
@@ -434,6 +466,9 @@ fn translate_texts(
     let program =
         Program { sources, globals: lowered.globals, procedures: lowered.procedures, entry: lowered.entry };
     debug_assert_eq!(program.check(), Ok(()));
+    if has_threads {
+        threads::forget_many(&program, &mut lowered.unsupported);
+    }
     Ok(Translation {
         program,
         inputs: lowered.inputs,
@@ -447,6 +482,8 @@ fn translate_texts(
         regions: lowered.regions,
         data_model: options.data_model,
         mentions,
+        rules: options.checks.clone(),
+        undecided,
     })
 }
 
@@ -472,13 +509,13 @@ impl Translation {
         wherefore_program::Task {
             checks: self.program.targets(&TargetChoice::Default).unwrap_or_default(),
             program: Arc::new(self.program),
-            checks_bounds: options.checks.contains(&ViolationKind::Bounds),
+            checks_bounds: self.rules.contains(&ViolationKind::Bounds),
             language: if is_cimple { Language::Cimple } else { Language::C },
             inputs: self.inputs,
             approximations: self.approximations,
             assumptions: self.assumptions,
             doubts: self.doubts,
-            undecided: options.undecided.clone(),
+            undecided: options.undecided.clone().or(self.undecided),
             unsupported: self.unsupported,
             compilation,
         }

@@ -7,10 +7,12 @@ use clap::{Args, ValueEnum};
 use wherefore_check::exact::{CheckOptions, Checker};
 use wherefore_check::refinement::diagrams::interpolants::Heuristic;
 use wherefore_check::refinement::diagrams::{Cegar, CegarOptions, Drawing};
+use wherefore_check::threads::{Way, eager};
 use wherefore_check::{Answer, EngineChoice, Extent, Question, Why};
 
 use super::explain::{EffortArgs, explained, screen};
 use super::report::{CheckReport, Parts, Word};
+use super::schedule::ScheduleArgs;
 use super::{ProgramArgs, SearchArg, Subject, text};
 use crate::exit::{CliError, Exit, print};
 
@@ -49,6 +51,9 @@ pub struct CheckArgs {
     #[arg(long, help_heading = "C")]
     no_explain: bool,
 
+    #[command(flatten)]
+    schedules: ScheduleArgs,
+
     /// Print a stage of the work instead of an answer.
     #[arg(long, value_enum, value_name = "STAGE")]
     dump: Option<Dump>,
@@ -64,6 +69,12 @@ enum Engine {
     Cegar,
     /// All runs with a bounded number of iterations of each loop.
     Bounded,
+    /// With threads: all configurations, one by one.
+    Explicit,
+    /// With threads: a bounded number of contexts as a sequential program, decided exactly.
+    Eager,
+    /// With threads: a bounded number of switches, by bounded checking.
+    Lazy,
 }
 
 fn heuristic_parser() -> impl TypedValueParser<Value = Heuristic> {
@@ -77,6 +88,8 @@ enum Dump {
     Cfa,
     /// The control-flow automata, as text.
     Listing,
+    /// With threads: all schedules of two rounds (or --rounds) as a sequential program, as text.
+    Sequential,
     /// The rules of the pushdown system.
     Pds,
     /// The saturated automaton, as a graph in the DOT language.
@@ -115,6 +128,7 @@ impl CheckArgs {
             Engine::Exact => EngineChoice::Exact,
             Engine::Cegar => EngineChoice::Refinement,
             Engine::Bounded => EngineChoice::Bounded,
+            Engine::Explicit | Engine::Eager | Engine::Lazy => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
@@ -135,14 +149,31 @@ impl CheckArgs {
                 "--invariants is for refinement with a solver: the data of this program are small, and all reachable values are computed",
             );
         }
+        let has_threads = subject.task.program.uses_threads().is_some();
+        if let (false, Some(option)) = (has_threads, self.schedules.given()) {
+            return refused(&format!("{option} is for programs with threads"));
+        }
+        let way = match self.engine {
+            Engine::Auto => Some(Way::Auto),
+            Engine::Explicit => Some(Way::Explicit),
+            Engine::Eager => Some(Way::Eager),
+            Engine::Lazy => Some(Way::Lazy),
+            Engine::Exact | Engine::Cegar | Engine::Bounded => None,
+        };
+        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy)) {
+            return refused("--engine explicit, eager and lazy are for programs with threads");
+        }
+        let schedules = way.map(|way| self.schedules.search(way));
         let extent = if self.first_failure { Extent::FirstFailure } else { Extent::EveryCheck };
-        Ok(Question { engine, heuristic: self.heuristic, extent, ..self.program.usual_question() })
+        Ok(Question { engine, heuristic: self.heuristic, extent, schedules, ..self.program.usual_question() })
     }
 
     fn style(&self, subject: &Subject, answer: &Answer) -> text::CheckStyle {
-        let explanation = (!self.no_explain && subject.task.is_c() && Word::of(answer) == Word::Unsafe)
-            .then(|| explained(&self.program, &EffortArgs::little(), subject, answer))
-            .map(|explanation| wherefore_report::short(&explanation, &screen()));
+        let has_threads = subject.task.program.uses_threads().is_some();
+        let explanation =
+            (!self.no_explain && subject.task.is_c() && !has_threads && Word::of(answer) == Word::Unsafe)
+                .then(|| explained(&self.program, &EffortArgs::little(), subject, answer))
+                .map(|explanation| wherefore_report::short(&explanation, &screen()));
         text::CheckStyle { all_steps: self.all_steps, explanation }
     }
 
@@ -158,6 +189,10 @@ impl CheckArgs {
         let shown = match dump {
             Dump::Cfa => Ok(program.dot()),
             Dump::Listing => Ok(program.listing()),
+            Dump::Sequential => {
+                let rounds = self.schedules.rounds().unwrap_or(2);
+                Ok(eager::sequential(&subject.task, rounds).map_err(refused)?.listing())
+            }
             Dump::Pds => Ok(checker()?.show_system()),
             Dump::Automaton => checker()?.show_automaton(),
             Dump::Dag => {

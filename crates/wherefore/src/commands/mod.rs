@@ -16,6 +16,7 @@ pub mod project;
 mod property;
 mod report;
 mod run;
+mod schedule;
 pub mod serve;
 pub mod slice;
 mod text;

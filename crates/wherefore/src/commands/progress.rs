@@ -30,6 +30,12 @@ fn words(progress: &Progress) -> String {
         Progress::Bound(bound) => {
             format!("bounded checking: no run fails within {bound} iterations of each loop")
         }
+        Progress::Switches { below, configurations: 0 } => {
+            format!("schedules: no failure with fewer than {below} switches")
+        }
+        Progress::Switches { below, configurations } => {
+            format!("schedules: no failure with fewer than {below} switches; {configurations} configurations")
+        }
         Progress::Iteration { excluded, predicates, steps } => format!(
             "refinement, iteration {excluded}: {predicates} predicates; a counterexample of {steps} blocks"
         ),

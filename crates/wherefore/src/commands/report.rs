@@ -8,6 +8,7 @@ use wherefore_check::{
 use wherefore_program::{ErrorKind, ErrorSite, Program, Task};
 
 use super::run::{RunStep, Slice, slice_of, steps};
+use super::schedule::Schedules;
 use super::{Subject, again, property};
 use crate::exit::Exit;
 
@@ -123,6 +124,11 @@ pub struct Run {
 
 impl Run {
     fn of(task: &Task, run: &FailingRun) -> Self {
+        // A schedule is shown context by context.
+        if run.schedule.is_some() {
+            let replay = run.replay.as_ref().map(Replayed::of);
+            return Self { trace: Vec::new(), shortest: false, slice: None, replay };
+        }
         let trace = steps(task, run);
         let slice = slice_of(&trace);
         Self { trace, shortest: run.is_shortest, slice, replay: run.replay.as_ref().map(Replayed::of) }
@@ -277,7 +283,8 @@ pub struct CheckReport {
     /// Whether nothing that the property names occurs in the program; only said if so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub vacuous: bool,
-    /// The engine that decided: `exact`, `cegar` or `bounded`.
+    /// The engine that decided: `exact`, `cegar`, `bounded`, `explicit`, `eager` or
+    /// `lazy`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
     /// What must not happen; only said of C programs.
@@ -294,6 +301,9 @@ pub struct CheckReport {
     /// How many checks hold by data flow, without an engine.
     #[serde(skip_serializing_if = "is_zero")]
     pub by_data_flow: usize,
+    /// What is known of schedules; only said if there are threads.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub schedules: Option<Schedules>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<RunStep>,
     /// Whether no failing run has fewer steps.
@@ -355,8 +365,14 @@ impl CheckReport {
         let proved = evidence.filter(|_| verdict == Word::Safe);
         let by = answer.facts.by.map(wherefore_check::EngineName::option);
         let asked = subject.c.as_ref();
+        let has_threads = program.uses_threads().is_some();
         let (trace, shortest, slice, replay) = match run {
-            Some(run) => (run.trace, Some(run.shortest).filter(|_| !task.is_c()), run.slice, run.replay),
+            Some(run) => (
+                run.trace,
+                Some(run.shortest).filter(|_| !task.is_c() && !has_threads),
+                run.slice,
+                run.replay,
+            ),
             None => (Vec::new(), None, None, contradicted(answer)),
         };
         Self {
@@ -369,6 +385,7 @@ impl CheckReport {
             error: shown.map(|run| Place::of(program, &task.checks[run.target], Some(run))),
             targets,
             by_data_flow,
+            schedules: program.uses_threads().map(|_| Schedules::of(task, answer)),
             trace,
             shortest,
             slice,

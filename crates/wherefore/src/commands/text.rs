@@ -8,6 +8,7 @@ use wherefore_program::Program;
 use super::project::ProjectReport;
 use super::report::{CheckReport, CheckWord, Place, Refinement, Replayed, Target, Word};
 use super::run::{RunStep, Slice};
+use super::schedule;
 use super::slice::SliceReport;
 
 /// An answer as JSON, one object on several lines.
@@ -43,8 +44,15 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
     let _ = writeln!(out, "{}", sum(report));
     targets(&mut out, report);
     if let Some(error) = &report.error {
+        let schedules = report.schedules.as_ref().filter(|schedules| !schedules.schedule.is_empty());
         let which = if report.shortest == Some(true) { "a shortest failing run" } else { "a failing run" };
         match &report.slice {
+            _ if schedules.is_some() => {
+                let schedules = schedules.expect("it is there");
+                let words = schedules.words().unwrap_or_default();
+                let _ = writeln!(out, "\na failing schedule {words}, to {}:", error.words());
+                schedule::write(&mut out, schedules);
+            }
             Some(slice) if !style.all_steps && slice.matter < slice.of => {
                 let Slice { matter, of } = slice;
                 let _ = writeln!(out, "\n{which}, to {}; {matter} of its {of} steps matter:", error.words());
@@ -71,6 +79,12 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             let _ = writeln!(out, "{:5}  {}: {}", point.line, point.procedure, point.predicates.join("; "));
         }
     }
+    let saturated = report.schedules.as_ref().and_then(|schedules| schedules.saturated);
+    if let (Word::Safe, Some(saturated)) = (report.verdict, saturated) {
+        let switches =
+            if saturated == 1 { "1 switch reaches" } else { &format!("{saturated} switches reach") };
+        let _ = writeln!(out, "for every number of context switches: {switches} all configurations");
+    }
     if let (Word::Safe, Some(bound)) = (report.verdict, report.bound) {
         let iterations = if bound == 1 { "1 iteration" } else { &format!("{bound} iterations") };
         let _ = writeln!(out, "all loops end within {iterations} (loops with a constant bound not counted)");
@@ -89,6 +103,9 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             Some("cegar") => "answered by refinement in",
             Some("exact") => "answered by exact checking in",
             Some("flow") => "answered by data flow in",
+            Some("explicit") => "answered by explicit search over schedules in",
+            Some("lazy") => "answered by bounded checking of schedules in",
+            Some("eager") => "answered by reduction to a sequential program in",
             _ => "answered in",
         };
         let _ = writeln!(out, "\nasked: {property}");

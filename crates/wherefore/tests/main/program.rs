@@ -135,17 +135,31 @@ fn bad_programs_and_questions_leave_with_two() {
 }
 
 #[test]
-fn threads_are_refused_with_their_line() {
+fn threads_are_checked_and_other_commands_refuse_them_with_their_line() {
     let folder = std::env::temp_dir().join(format!("wherefore-programs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     let file = folder.join("threads.bp");
     std::fs::write(
         &file,
-        "void w() begin skip; end\nvoid main() begin\n  start_thread w();\n  assert(F);\nend\n",
+        "decl x;\nvoid w() begin x := T; end\nvoid main() begin\n  x := F;\n  start_thread w();\n  assert(!x);\nend\n",
     )
     .expect("a file");
-    let (code, answer) = answer(&["check", &file.display().to_string()]);
-    assert_eq!((code, &answer["verdict"]), (Some(5), &json!("unknown")));
-    let reason = answer["reason"].as_str().expect("a reason");
-    assert!(reason.contains("threads are not supported yet") && reason.contains("threads.bp:3"), "{reason}");
+    let name = file.display().to_string();
+    let (code, checked) = answer(&["check", &name]);
+    assert_eq!((code, &checked["verdict"]), (Some(10), &json!("unsafe")));
+    // Thread 0 is left when it has started the other one: that is no switch, but coming back is.
+    assert_eq!(
+        (&checked["switches"], &checked["fewest"], &checked["threads"]),
+        (&json!(1), &json!(true), &json!(2))
+    );
+    let threads: Vec<&Value> =
+        checked["schedule"].as_array().expect("a schedule").iter().map(|c| &c["thread"]).collect();
+    assert_eq!(threads, [&json!(0), &json!(1), &json!(0)]);
+    let (code, bounded) = answer(&["check", &name, "--switches", "0"]);
+    assert_eq!((code, &bounded["verdict"]), (Some(5), &json!("unknown")));
+    assert_eq!(bounded["covered"], json!({ "switches": 0 }));
+    let (code, projected) = answer(&["project", &name]);
+    assert_eq!((code, &projected["verdict"]), (Some(5), &json!("unknown")));
+    let reason = projected["reason"].as_str().expect("a reason");
+    assert!(reason.contains("threads are not supported here") && reason.contains("threads.bp:5"), "{reason}");
 }

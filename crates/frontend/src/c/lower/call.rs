@@ -117,6 +117,12 @@ impl Lower<'_, '_> {
         }
         let values = self.argument_values(arguments)?;
         let types: Vec<CType> = arguments.iter().map(|argument| argument.ty.clone()).collect();
+        if self.is_atomic(id) {
+            self.body.step(term.span, LocationKind::Statement, Operation::AtomicBegin);
+            let outcome = self.call_procedure(id, &values, &types, term, want)?;
+            self.body.step(term.span, LocationKind::Statement, Operation::AtomicEnd);
+            return Ok(outcome);
+        }
         self.call_procedure(id, &values, &types, term, want)
     }
 
@@ -230,7 +236,7 @@ impl Lower<'_, '_> {
         let function = tree.function(id);
         let span = term.span;
         if function.name.starts_with("pthread_") || function.name == "thrd_create" {
-            let what = format!("threads are not supported yet: `{}` is", function.name);
+            let what = format!("`{}` is", function.name);
             return Err(Problem::unsupported(span, &what));
         }
         if matches!(function.name.as_str(), "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp") {
@@ -354,6 +360,10 @@ impl Lower<'_, '_> {
             let shape = signature.result.is_scalar() == term.ty.is_scalar();
             (same && void && shape || variadic(id)) && self.cx.usage.addressed.contains(id)
         };
+        // A thread that starts in none of them would be missing.
+        if self.starts_thread() && !known.iter().all(fits) {
+            return Err(Problem::unsupported(span, "a thread that starts in a function of another type is"));
+        }
         let candidates: Vec<FunctionId> = known.into_iter().filter(fits).collect();
         self.cx.assume("a pointer that is called points to a function of the program", Some(span));
         self.check_null(&value, "calls a null pointer", (span, span));

@@ -34,6 +34,9 @@ impl Lower<'_, '_> {
         let function = self.cx.tree.function(id);
         let has_body = function.body.is_some();
         let name = function.name.clone();
+        if let Some(outcome) = self.thread_convention(id, arguments, term, want)? {
+            return Ok(Some(outcome));
+        }
         let meaning = models::meaning(&name);
         if self.is_error(&name, meaning) {
             arguments.iter().try_for_each(|argument| self.effects(argument))?;

@@ -24,6 +24,7 @@ mod scopes;
 mod start;
 mod statement;
 mod storage;
+mod threads;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,6 +88,8 @@ pub(crate) struct Context<'t> {
     given: BTreeSet<Class>,
     heap: Option<Var>,
     stack: Option<Var>,
+    /// Whether the program starts threads.
+    pub(crate) has_threads: bool,
     procedures: FxHashMap<FunctionId, ProcedureId>,
     inputs: Vec<Input>,
     approximations: Vec<EdgeRef>,
@@ -149,6 +152,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         given: BTreeSet::new(),
         heap: None,
         stack: None,
+        has_threads: super::threads::has_threads(tree, usage),
         procedures,
         inputs: Vec::new(),
         approximations: Vec::new(),
@@ -198,7 +202,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         context.doubt("nothing depends on whether an address is a given number", observed.compared);
     }
     let regions = context.named_regions();
-    Lowered {
+    let (has_threads, heap, stack) = (context.has_threads, context.heap, context.stack);
+    let lowered = Lowered {
         globals: context.globals,
         procedures: lowered,
         entry,
@@ -210,7 +215,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         unsupported: context.unsupported,
         mistakes: context.mistakes,
         regions,
-    }
+    };
+    if has_threads { lowered.with_threads(heap, stack) } else { lowered }
 }
 
 impl Context<'_> {

@@ -1,0 +1,158 @@
+//! Random programs with threads: explicit search over schedules against the reduction to a
+//! sequential program.
+
+use wherefore_check::threads::{ScheduleLimits, ScheduleSearch, Way};
+use wherefore_check::{Budget, Engine, Session, Verdict, Why};
+use wherefore_frontend::{Language, parse};
+use wherefore_program::{Interpreter, Task};
+
+/// Numbers that depend on the seed only.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % n
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len() as u64) as usize]
+    }
+
+    fn expression(&mut self, depth: u64) -> String {
+        match self.below(if depth == 0 { 3 } else { 6 }) {
+            0 | 1 => self.pick(&["g", "h", "x"]).to_owned(),
+            2 => self.pick(&["T", "F", "*", "lock"]).to_owned(),
+            3 => format!("!({})", self.expression(depth - 1)),
+            _ => {
+                let op = self.pick(&["&", "|", "^", "="]);
+                format!("({} {op} {})", self.expression(depth - 1), self.expression(depth - 1))
+            }
+        }
+    }
+
+    fn statement(&mut self, depth: u64) -> String {
+        let e = |random: &mut Self| random.expression(1);
+        match self.below(if depth == 0 { 9 } else { 13 }) {
+            0..=2 => format!("{} := {};", self.pick(&["g", "h", "x"]), e(self)),
+            3 => format!("g, x := {}, {};", e(self), e(self)),
+            4 => format!("assume({});", e(self)),
+            5 => format!("assert(!({} & {} & {}));", e(self), e(self), self.expression(0)),
+            6 => format!("x := f({});", e(self)),
+            7 => format!("g := f({});", e(self)),
+            8 => "p();".to_owned(),
+            9 => {
+                let (then, other) = (self.block(depth - 1, 2), self.block(depth - 1, 1));
+                format!("if ({}) then {then} else {other} fi;", e(self))
+            }
+            10 => format!("while ({}) do {} od;", e(self), self.block(depth - 1, 2)),
+            11 => format!("atomic_begin; {} atomic_end;", self.block(0, 2)),
+            _ => {
+                let inside = self.block(0, 1);
+                format!("atomic_begin; assume(!lock); lock := T; atomic_end; {inside} lock := F;")
+            }
+        }
+    }
+
+    fn block(&mut self, depth: u64, most: u64) -> String {
+        let count = 1 + self.below(most);
+        (0..count).map(|_| self.statement(depth)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Two or three threads with two globals and a lock; `f` may call itself.
+    fn program(&mut self) -> String {
+        let recursive = self.below(8) == 0;
+        let again = if recursive { "if (*) then x := f(!a); fi; " } else { "" };
+        let threads = 2 + self.below(2);
+        let mut text = format!(
+            "decl g, h, lock;
+             bool f(a) begin decl x; x := a; {again}g := g ^ a; {} return x; end
+             void p() begin decl x; x := h; h := {}; end\n",
+            ["", "h := !h;", "end_thread;"][self.below(3) as usize]
+                .replace("end_thread;", "if (h & g & a) then end_thread; fi;"),
+            self.expression(1),
+        );
+        for thread in 0..threads {
+            let mut body = self.block(1, 2);
+            if thread + 1 == threads {
+                body += &format!(" assert(!({} & {}));", self.expression(0), self.expression(1));
+            }
+            text += &format!("void t{thread}() begin decl x; x := F; {body} end\n");
+        }
+        let mut starts: Vec<String> =
+            (0..threads).map(|thread| format!("start_thread t{thread}();")).collect();
+        match self.below(5) {
+            // The first thread does something that others see.
+            0 => starts.push("h := !h;".to_owned()),
+            1 => starts.insert(1, "g := T;".to_owned()),
+            2 => starts.push("if (*) then start_thread t0(); fi;".to_owned()),
+            _ => {}
+        }
+        format!("{text}void main() begin decl x; x := F; g, h, lock := F, F, F; {} end\n", starts.join(" "))
+    }
+}
+
+/// The fewest switches of a failing schedule with at most `most`, if there is one; the run is
+/// replayed. None if the search does not know.
+fn fewest(task: &Task, way: Way, most: usize) -> Option<Option<usize>> {
+    let limits = ScheduleLimits { switches: Some(most), ..ScheduleLimits::default() };
+    let search = ScheduleSearch { limits, way };
+    // Recursion makes explicit search infinite.
+    let seconds = if way == Way::Explicit { 1 } else { 10 };
+    let budget = Budget::time(std::time::Duration::from_secs(seconds));
+    let answer = search.decide(task, &Session::default(), &budget);
+    let mut least = None;
+    let mut is_covered = true;
+    for (site, verdict) in task.checks.iter().zip(&answer.verdicts) {
+        match verdict {
+            Verdict::Unsafe(run) => {
+                let schedule = run.schedule.as_ref().expect("a schedule");
+                Interpreter::new(&(*task.program).clone().with_dead_locals_zero())
+                    .replay_threads(&schedule.trace)
+                    .expect("the schedule can be run");
+                let last = schedule.trace.steps.last().expect("a step").thread as usize;
+                assert_eq!(schedule.trace.last().node(last), Some(site.node));
+                is_covered &= schedule.fewest;
+                assert_eq!(schedule.trace.switches(&task.program), schedule.switches);
+                least = Some(least.map_or(schedule.switches, |least: usize| least.min(schedule.switches)));
+            }
+            Verdict::Unknown(Why::Switches { covered, .. }) => {
+                is_covered &= covered.switches.is_some_and(|covered| covered >= most);
+            }
+            Verdict::Safe(_) | Verdict::Unknown(Why::NotAsked) => {}
+            Verdict::Unknown(other) => panic!("{other:?}"),
+        }
+    }
+    is_covered.then_some(least)
+}
+
+#[test]
+fn explicit_search_and_the_reduction_agree_on_the_fewest_switches() {
+    const MOST: usize = 2;
+    let (mut compared, mut failing, mut none) = (0, [0_usize; MOST + 1], 0);
+    for case in 0..u64::from(wherefore_testing::cases(900)) {
+        let seed = (wherefore_testing::seed() ^ 0x9e37_79b9_7f4a_7c15)
+            .wrapping_add(case.wrapping_mul(0xd1b5_4a32_d192_ed03))
+            | 1;
+        let mut random = Random(seed);
+        random.below(2);
+        let text = random.program();
+        let task = parse(Language::Boolean, "random.bp", &text, None)
+            .unwrap_or_else(|e| panic!("{text}\n{}", e.render()));
+        let (Some(explicit), Some(eager)) =
+            (fewest(&task, Way::Explicit, MOST), fewest(&task, Way::Eager, MOST))
+        else {
+            continue;
+        };
+        assert_eq!(explicit, eager, "{text}");
+        compared += 1;
+        match explicit {
+            Some(switches) => failing[switches] += 1,
+            None => none += 1,
+        }
+    }
+    println!("{compared} compared: {failing:?} fail, {none} do not");
+    assert!(compared >= 200 && failing.iter().all(|count| *count > 10) && none > 30);
+}

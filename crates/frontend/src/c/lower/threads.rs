@@ -1,0 +1,129 @@
+//! Threads: the functions that `threads.c` is made of, and atomic functions.
+
+use wherefore_program::{
+    BinaryOp, EdgeRef, Expr, LocationId, LocationKind, Operation, ProcedureId, ThreadStart, Var,
+};
+
+use super::call::Want;
+use super::value::resize;
+use super::{Lower, Lowered};
+use crate::c::problem::{Checked, Problem};
+use crate::c::threads;
+use crate::c::tree::{FunctionId, Term};
+
+/// How far apart the stacks of threads are.
+const STACK_SIZE_BITS: u64 = 24;
+
+impl Lower<'_, '_> {
+    /// The effect of a call that is about threads; none if it is not.
+    pub(crate) fn thread_convention(
+        &mut self,
+        id: FunctionId,
+        arguments: &[Term],
+        term: &Term,
+        want: &Want,
+    ) -> Checked<Option<Vec<Expr>>> {
+        let span = term.span;
+        let function = self.cx.tree.function(id);
+        if function.body.is_some() || !self.cx.has_threads {
+            return Ok(None);
+        }
+        match function.name.as_str() {
+            "__VERIFIER_atomic_begin" => {
+                self.body.step(span, LocationKind::Statement, Operation::AtomicBegin);
+            }
+            "__VERIFIER_atomic_end" => {
+                self.body.step(span, LocationKind::Statement, Operation::AtomicEnd);
+            }
+            "__wherefore_end_thread" => {
+                let at = self.body.fill(span, LocationKind::Statement);
+                self.body.edge(at, LocationId(0), Operation::EndThread, span);
+                self.body.at = self.body.open(span);
+            }
+            "__wherefore_too_many_threads" => {
+                return Err(Problem::unsupported(span, threads::TOO_MANY));
+            }
+            "__wherefore_mutex_attributes" => {
+                return Err(Problem::unsupported(span, "a mutex with attributes is"));
+            }
+            "__wherefore_fork" => return self.fork(arguments, term, want).map(Some),
+            _ => return Ok(None),
+        }
+        Ok(Some(Vec::new()))
+    }
+
+    /// The new thread goes on here too, with 1 and a stack of its own.
+    fn fork(&mut self, arguments: &[Term], term: &Term, want: &Want) -> Checked<Vec<Expr>> {
+        let span = term.span;
+        self.cx.assume("threads can always be started", Some(span));
+        self.cx.assume("locks are plain: a thread that locks one again waits for ever", None);
+        let pointer = self.cx.pointer();
+        let Some(argument) = arguments.first() else {
+            return Err(Problem::unsupported(span, "this start of a thread is"));
+        };
+        let id = self.value(argument)?;
+        let id = resize(self.stable(id, span), false, pointer);
+        let ty = self.cx.tree.types.scalar(&term.ty);
+        let target = match want {
+            Want::Into(target) => target.clone(),
+            Want::Value | Want::Nothing => self.body.temporary(ty, span).into(),
+        };
+        let stack = self.cx.stack_pointer(span);
+        let at = self.body.fill(span, LocationKind::Statement);
+        let (old, new, after) = (self.body.open(span), self.body.open(span), self.body.open(span));
+        // Locations are numbered at the end: the second edge says where the new thread starts.
+        self.body.edge(at, old, Operation::StartThread(ThreadStart::At(threads::NOWHERE)), span);
+        self.body.edge(at, new, Operation::Sync, span);
+        self.body.at = old;
+        self.body.assign(span, vec![target.clone()], vec![Expr::constant(0, ty)]);
+        self.body.join(after, span);
+        self.body.at = new;
+        let room = Expr::binary(BinaryOp::Shl, id, Expr::constant(STACK_SIZE_BITS, pointer));
+        let top = Expr::binary(BinaryOp::Add, Expr::constant(super::STACK, pointer), room);
+        self.body.assign(span, vec![stack.into(), target.clone()], vec![top, Expr::constant(1, ty)]);
+        self.body.join(after, span);
+        self.body.at = after;
+        Ok(match want {
+            Want::Value => vec![Expr::variable(target.variable, ty)],
+            _ => Vec::new(),
+        })
+    }
+
+    /// Whether this is the function that starts threads.
+    pub(crate) fn starts_thread(&self) -> bool {
+        let name = |id: FunctionId| self.cx.tree.function(id).name.as_str();
+        self.cx.has_threads && self.function.map(name) == Some("pthread_create")
+    }
+
+    /// Whether a call of this function is not interrupted.
+    pub(crate) fn is_atomic(&self, id: FunctionId) -> bool {
+        let function = self.cx.tree.function(id);
+        self.cx.has_threads && function.body.is_some() && function.name.starts_with("__VERIFIER_atomic_")
+    }
+}
+
+impl Lowered {
+    /// The program with threads: what each thread has for itself, and one access a step.
+    pub(crate) fn with_threads(mut self, heap: Option<Var>, stack: Option<Var>) -> Self {
+        let mut own: Vec<Var> = heap.into_iter().chain(stack).collect();
+        for (i, variable) in self.globals.iter_mut().enumerate() {
+            let var = Var::Global(i as u32);
+            if variable.name == threads::SELF || Some(var) == stack {
+                variable.shared = false;
+                own.push(var);
+            }
+        }
+        for (id, procedure) in self.procedures.iter_mut().enumerate() {
+            let id = ProcedureId(id as u32);
+            let moved = threads::one_access_a_step(procedure, &self.globals, &own);
+            let go = |edge: &mut EdgeRef| {
+                if edge.procedure == id {
+                    edge.edge = moved[&edge.edge];
+                }
+            };
+            self.inputs.iter_mut().for_each(|input| go(&mut input.edge));
+            self.approximations.iter_mut().for_each(go);
+        }
+        self
+    }
+}

@@ -1,0 +1,259 @@
+//! Options about schedules, and failing schedules as data and in words: one block for each context.
+
+use std::fmt::Write;
+
+use clap::Args;
+use serde::Serialize;
+use wherefore_check::threads::{Covered, Schedule, ScheduleLimits, ScheduleSearch, Way};
+use wherefore_check::{Answer, Overall, Why};
+use wherefore_program::{Interpreter, LocationKind, ProcedureId, Program, Span, Task, Var, Variable};
+
+/// How far schedules are searched.
+#[derive(Args, Clone, Debug)]
+pub struct ScheduleArgs {
+    /// Search schedules with at most this many context switches [default: more and more].
+    #[arg(long, value_name = "NUMBER", help_heading = "Threads")]
+    switches: Option<usize>,
+
+    /// Search all schedules of this many rounds, each with one context of every thread.
+    #[arg(long, value_name = "NUMBER", help_heading = "Threads", conflicts_with = "switches")]
+    rounds: Option<usize>,
+
+    /// Follow at most this many threads, with the first one.
+    #[arg(long, value_name = "NUMBER", help_heading = "Threads")]
+    threads: Option<usize>,
+}
+
+impl ScheduleArgs {
+    /// The search that is asked for.
+    pub fn search(&self, way: Way) -> ScheduleSearch {
+        let limits = ScheduleLimits { switches: self.switches, rounds: self.rounds, threads: self.threads };
+        ScheduleSearch { limits, way }
+    }
+
+    /// How many rounds were asked for.
+    pub fn rounds(&self) -> Option<usize> {
+        self.rounds
+    }
+
+    /// The first option that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            (self.switches.is_some(), "--switches"),
+            (self.rounds.is_some(), "--rounds"),
+            (self.threads.is_some(), "--threads"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
+    }
+}
+
+/// Facts about schedules: what JSON has of them.
+#[derive(Default, Serialize)]
+pub struct Schedules {
+    /// How many context switches the failing run has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches: Option<usize>,
+    /// Whether no failing run has fewer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fewest: Option<bool>,
+    /// The failing run, context by context.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<Block>,
+    /// Within which bounds no schedule fails, if the verdict is *unknown*.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covered: Option<Bounds>,
+    /// How many threads runs have, at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
+    /// With so many switches every configuration is reached; only said of *safe*.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturated: Option<usize>,
+}
+
+/// Bounds within which no schedule fails.
+#[derive(Serialize)]
+pub struct Bounds {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<usize>,
+}
+
+impl From<Covered> for Bounds {
+    fn from(covered: Covered) -> Self {
+        Self { switches: covered.switches, rounds: covered.rounds, threads: covered.threads }
+    }
+}
+
+/// A context: steps of one thread.
+#[derive(Serialize)]
+pub struct Block {
+    /// The thread, in the order of starts; 0 runs the entry.
+    pub thread: u32,
+    /// The procedure where the thread started.
+    pub name: String,
+    pub steps: Vec<Line>,
+}
+
+/// A step of a context.
+#[derive(Serialize)]
+pub struct Line {
+    pub file: String,
+    pub line: u32,
+    pub procedure: String,
+    pub text: String,
+    /// The shared variables that the step changes, with their new values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<(String, String)>,
+}
+
+impl Schedules {
+    /// What an answer says about schedules.
+    pub fn of(task: &Task, answer: &Answer) -> Self {
+        let mut facts = Self::default();
+        if let Some(known) = &answer.facts.threads {
+            facts.threads = Some(known.threads);
+        }
+        match answer.decision() {
+            Overall::Unsafe(run) => {
+                if let Some(schedule) = &run.schedule {
+                    facts.switches = Some(schedule.switches);
+                    facts.fewest = Some(schedule.fewest);
+                    facts.threads = Some(schedule.trace.last().threads.len());
+                    facts.schedule = blocks(task, schedule);
+                }
+            }
+            Overall::Unknown(Why::Switches { covered, .. }) => facts.covered = Some((*covered).into()),
+            Overall::Unknown(_) => {}
+            Overall::Safe => facts.saturated = answer.facts.threads.and_then(|known| known.saturated),
+        }
+        facts
+    }
+
+    /// "with 2 context switches (not with fewer)".
+    pub fn words(&self) -> Option<String> {
+        let switches = self.switches?;
+        let count = if switches == 1 {
+            "1 context switch".to_owned()
+        } else {
+            format!("{switches} context switches")
+        };
+        Some(match (self.fewest, switches) {
+            (Some(true), 1..) => format!("with {count} (not with fewer)"),
+            _ => format!("with {count}"),
+        })
+    }
+}
+
+fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
+    let trace = &schedule.trace;
+    let program = &*task.program;
+    let interpreter = Interpreter::new(program);
+    // In C, a thread begins in a model, and the first one in what sets up objects.
+    let is_shown = |id: ProcedureId| {
+        let is_model = is_model(program, program.procedure(id).span);
+        !task.is_c() || !is_model && id != program.entry
+    };
+    let name = |thread: u32| {
+        let bottom = |state: &wherefore_program::ThreadedState| {
+            let thread = state.threads.get(thread as usize)?;
+            thread.stack.iter().map(|frame| frame.procedure).find(|id| is_shown(*id))
+        };
+        let states = std::iter::once(&trace.start).chain(trace.steps.iter().map(|step| &step.state));
+        let root = states.filter_map(bottom).next();
+        root.map_or_else(String::new, |root| program.procedure(root).name.clone())
+    };
+    let line = |at: usize| {
+        let step = &trace.steps[at];
+        let before = if at == 0 { &trace.start } else { &trace.steps[at - 1].state };
+        let procedure = program.procedure(step.edge.procedure);
+        let edge = procedure.edge(step.edge.edge);
+        let location = procedure.location(edge.from);
+        let span = location.span;
+        let source = program.source(span);
+        let view = |state| interpreter.view(state, step.thread as usize);
+        let (old, new) = (view(before), view(&step.state));
+        let mut changes = Vec::new();
+        let is_own = |variable: &Variable| !variable.shared || variable.name.starts_with("__wherefore");
+        for (variable, i) in program.globals.iter().zip(0..).filter(|(variable, _)| !is_own(variable)) {
+            let cells = |state| interpreter.cells(state, Var::Global(i)).unwrap_or_default();
+            let changed = cells(&old).iter().zip(cells(&new)).enumerate();
+            for (cell, (_, value)) in changed.filter(|(_, (old, new))| old != new) {
+                let indices = variable.ty.indices(cell).into_iter().map(|index| format!("[{index}]"));
+                let name = format!("{}{}", variable.name, indices.collect::<String>());
+                changes.push((name, program.show_value(variable, *value)));
+            }
+        }
+        Line {
+            file: source.name().to_owned(),
+            line: program.position(span).line,
+            procedure: procedure.name.clone(),
+            text: statement(program, span, location.kind),
+            changes,
+        }
+    };
+    let has_place = |at: usize| {
+        let step = &trace.steps[at];
+        let from = program.edge(step.edge).from;
+        let span = program.procedure(step.edge.procedure).location(from).span;
+        !is_model(program, span) && (is_shown(step.edge.procedure) || !task.is_c())
+    };
+    let context = |context: wherefore_program::Context| Block {
+        thread: context.thread,
+        name: name(context.thread),
+        steps: context.steps.filter(|at| has_place(*at)).map(line).collect(),
+    };
+    trace.contexts().into_iter().map(context).collect()
+}
+
+/// Whether a place is in a model of a library function.
+fn is_model(program: &Program, span: Span) -> bool {
+    program.source(span).name().starts_with('<')
+}
+
+/// The statement at a span, on one line.
+fn statement(program: &Program, span: Span, kind: LocationKind) -> String {
+    if kind == LocationKind::End {
+        return "end".to_owned();
+    }
+    let text = program.source(span).text().get(span.start as usize..span.end as usize).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Lanes: one block for each context, values where they change.
+pub fn write(out: &mut String, schedules: &Schedules) {
+    let blocks = &schedules.schedule;
+    // That the first thread is left when it has started all others is no switch.
+    let is_free = schedules.switches.is_some_and(|switches| switches + 1 < blocks.len());
+    let lane = blocks.iter().map(|block| block.name.chars().count()).max().unwrap_or(0);
+    let texts = blocks.iter().flat_map(|block| &block.steps).map(|step| step.text.chars().count());
+    let width = texts.max().unwrap_or(0).min(48);
+    for (at, block) in blocks.iter().enumerate() {
+        if at > 0 {
+            let words = if at == 1 && is_free { "start" } else { "switch" };
+            let _ = writeln!(out, "  {}  {words}", "─".repeat(lane + 4));
+        }
+        let mut name = format!("{} {:lane$}", block.thread, block.name);
+        if block.steps.is_empty() {
+            let _ = writeln!(out, "  {}", name.trim_end());
+        }
+        // A statement that takes several steps is shown once, with all that it changes.
+        let mut steps = block.steps.iter().peekable();
+        while let Some(step) = steps.next() {
+            let mut changes: Vec<&(String, String)> = step.changes.iter().collect();
+            while let Some(next) = steps.peek() {
+                if (next.line, &next.text, &next.procedure) != (step.line, &step.text, &step.procedure) {
+                    break;
+                }
+                changes.extend(&steps.next().expect("it was seen").changes);
+            }
+            let changes: Vec<String> =
+                changes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let line = format!("  {name}  {:5}  {:width$}  {}", step.line, step.text, changes.join(" "));
+            let _ = writeln!(out, "{}", line.trim_end());
+            name = " ".repeat(lane + 2);
+        }
+    }
+}
