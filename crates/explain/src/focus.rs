@@ -284,7 +284,11 @@ pub fn text(program: &Program, path: &[EdgeRef], item: &Item) -> String {
         return words(program.location(item.node).span);
     };
     match item.role {
-        Role::Condition(holds) => format!("{}: {holds}", words(first.span)),
+        Role::Condition(holds) => {
+            let procedure = item.node.procedure;
+            let broken = program.violation_in_words(Node { procedure, location: first.to }, None);
+            broken.unwrap_or_else(|| format!("{}: {holds}", words(first.span)))
+        }
         Role::Free(holds) => format!("{} (free): {holds}", words(first.span)),
         Role::Call | Role::Statement => {
             let mut parts: Vec<String> = Vec::new();

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 /// What a run may spend.
 #[derive(Args, Clone, Debug)]
 pub struct LimitArgs {
-    /// Give up after this many seconds, with exit code 5.
+    /// Give up after this many seconds, with exit code 5 [default for C programs: 60].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 
@@ -27,7 +27,15 @@ pub struct LimitArgs {
     steps: Option<u64>,
 }
 
+/// The time limit for C programs if none is given: some rules of C are seldom decided in large ones.
+pub const DEFAULT_FOR_C: Duration = Duration::from_secs(60);
+
 impl LimitArgs {
+    /// Whether a time limit is given.
+    pub fn has_timeout(&self) -> bool {
+        self.timeout.is_some()
+    }
+
     /// The limits for the engine.
     pub fn limits(&self) -> Limits {
         Limits {

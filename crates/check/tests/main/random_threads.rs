@@ -132,7 +132,7 @@ fn fewest(task: &Task, way: Way, most: usize) -> Option<Option<usize>> {
 fn explicit_search_and_the_reduction_agree_on_the_fewest_switches() {
     const MOST: usize = 2;
     let (mut compared, mut failing, mut none) = (0, [0_usize; MOST + 1], 0);
-    for case in 0..u64::from(wherefore_testing::cases(900)) {
+    for case in 0..u64::from(wherefore_testing::cases(450)) {
         let seed = (wherefore_testing::seed() ^ 0x9e37_79b9_7f4a_7c15)
             .wrapping_add(case.wrapping_mul(0xd1b5_4a32_d192_ed03))
             | 1;
@@ -154,5 +154,5 @@ fn explicit_search_and_the_reduction_agree_on_the_fewest_switches() {
         }
     }
     println!("{compared} compared: {failing:?} fail, {none} do not");
-    assert!(compared >= 200 && failing.iter().all(|count| *count > 10) && none > 30);
+    assert!(compared >= 100 && failing.iter().all(|count| *count > 3) && none > 10);
 }

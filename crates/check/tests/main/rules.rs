@@ -70,8 +70,8 @@ fn arithmetic_leaves_its_type() {
         [("overflow", 4)]
     );
     assert_eq!(
-        fails("int main(void) { int x = in();\n return x - 5 > 5 - x; }"),
-        [("overflow", 3), ("overflow", 3)]
+        fails("int main(void) { int x = in(), y = in();\n x = x - 5;\n return 5 - y; }"),
+        [("overflow", 3), ("overflow", 4)]
     );
 }
 

@@ -31,7 +31,7 @@ use wherefore_frontend::load;
 use wherefore_program::{TargetChoice, Task};
 
 use crate::exit::CliError;
-use crate::limits::LimitArgs;
+use crate::limits::{DEFAULT_FOR_C, LimitArgs};
 use c::{CArgs, CSubject, Loaded};
 use progress::LiveLine;
 
@@ -107,6 +107,8 @@ pub struct Subject {
     pub session: Session,
     /// When the command began.
     pub begin: Instant,
+    /// Whether the time is limited although no limit was given.
+    pub has_default_limit: bool,
 }
 
 impl Subject {
@@ -149,11 +151,15 @@ impl ProgramArgs {
     /// The same for a command that goes on when the time for the verdict is over.
     fn load_without_guard(&self) -> Result<Subject, CliError> {
         let begin = Instant::now();
-        let budget = Budget::from_limits(&self.limits.limits());
+        let mut budget = Budget::from_limits(&self.limits.limits());
         let prover = self.c.prover()?;
         let is_c = self.file.as_deref().is_none_or(CArgs::applies_to);
         if let (false, Some(option)) = (is_c, self.c.given()) {
             return Err(self.question(format!("{option} is for C programs")));
+        }
+        let has_default_limit = is_c && !self.limits.has_timeout();
+        if has_default_limit {
+            budget = budget.within(DEFAULT_FOR_C);
         }
         let (mut task, c) = if is_c {
             match self.c.load(&self.files(), self.entry.as_deref(), self.label.as_deref())? {
@@ -194,7 +200,7 @@ impl ProgramArgs {
         }
         let live = LiveLine::new();
         let session = Session::new(prover).with_listener(move |progress| live.show(progress));
-        Ok(Subject { task, c, vacuity, budget, session, begin })
+        Ok(Subject { task, c, vacuity, budget, session, begin, has_default_limit })
     }
 
     /// A question that cannot be asked of the program.

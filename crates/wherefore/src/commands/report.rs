@@ -11,6 +11,7 @@ use super::run::{RunStep, Slice, slice_of, steps};
 use super::schedule::Schedules;
 use super::{Subject, again, property};
 use crate::exit::Exit;
+use crate::limits::DEFAULT_FOR_C;
 
 /// The verdict on a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -326,6 +327,9 @@ pub struct CheckReport {
     /// The invariants of the proof, line by line, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Formulas>,
+    /// The time limit in seconds, if it is the default one and was met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_limit: Option<u64>,
     /// What the answer rests on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
@@ -394,6 +398,8 @@ impl CheckReport {
             proof: proved.and_then(|evidence| Proof::of(evidence)),
             replay,
             invariants: proved.map(|evidence| invariants(program, evidence, parts)).unwrap_or_default(),
+            default_limit: (subject.has_default_limit && subject.budget.left().is_some_and(is_short))
+                .then_some(DEFAULT_FOR_C.as_secs()),
             assumptions: task.assumptions_in_words(),
             without_body: subject.c.as_ref().map(|c| c.without_body.clone()).unwrap_or_default(),
             stats: Stats::of(subject, answer.facts.size),
@@ -404,6 +410,11 @@ impl CheckReport {
     pub fn count(&self, word: CheckWord) -> usize {
         self.targets.iter().filter(|target| target.verdict == word).count()
     }
+}
+
+/// Whether so little time is left that a limit was met: some is kept for confirmation.
+fn is_short(left: std::time::Duration) -> bool {
+    left < DEFAULT_FOR_C / 8
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)]

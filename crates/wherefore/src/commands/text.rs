@@ -108,6 +108,12 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             Some("eager") => "answered by reduction to a sequential program in",
             _ => "answered in",
         };
+        if let Some(limit) = report.default_limit {
+            let _ = writeln!(
+                out,
+                "\nthe time was limited to {limit} s, for no limit was given (--timeout SECONDS)"
+            );
+        }
         let _ = writeln!(out, "\nasked: {property}");
         let _ = writeln!(out, "{by} {:.2} s: {command}", report.stats.seconds);
     }
