@@ -38,7 +38,7 @@ pub struct Task {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Options with a property that is decided.
-    Decided(Options),
+    Decided(Box<Options>),
     /// A well-known property that is not decided here: why the answer is *unknown*.
     NotDecided(String),
 }
@@ -59,14 +59,14 @@ pub fn read_property(name: &str, text: &str, options: &Options) -> Result<Questi
             let undecided =
                 undecided.map(|words| format!("{name} also asks for {words}, which is not decided here"));
             let standard = Standard::Objects;
-            Question::Decided(Options {
+            Question::Decided(Box::new(Options {
                 property,
                 entry,
                 checks: rules,
                 undecided,
                 standard,
                 ..options.clone()
-            })
+            }))
         }
         Asked::Other(words) => {
             Question::NotDecided(format!("{name} asks for {words}, which is not decided here"))
@@ -93,7 +93,7 @@ impl Task {
                 (_, question) => Some(question),
             };
         }
-        Ok(found.unwrap_or_else(|| Question::Decided(self.options.clone())))
+        Ok(found.unwrap_or_else(|| Question::Decided(Box::new(self.options.clone()))))
     }
 }
 

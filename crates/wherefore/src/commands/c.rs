@@ -268,10 +268,10 @@ impl CArgs {
                 c::read_property(&name, &text, &options)?
             }
             (None, Some(task)) if !named => task.question()?,
-            _ => Question::Decided(options.clone()),
+            _ => Question::Decided(Box::new(options.clone())),
         };
         let mut options = match question {
-            Question::Decided(options) => options,
+            Question::Decided(options) => *options,
             Question::NotDecided(_) if named => options,
             Question::NotDecided(why) => {
                 for file in &files {
