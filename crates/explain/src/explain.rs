@@ -470,7 +470,7 @@ pub fn place_of(program: &Program, site: &ErrorSite) -> Place {
         ErrorKind::Call(name) => ("error-call", Some(name.clone())),
         ErrorKind::Label(name) => ("label", Some(name.clone())),
         ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
-        ErrorKind::Violation(kind) => (kind.name(), None),
+        ErrorKind::Violation(kind) => (kind.name(), program.violation_in_words(site.node, None)),
     };
     Place {
         extent: extent(program, program.location(site.node).span),
@@ -482,7 +482,13 @@ pub fn place_of(program: &Program, site: &ErrorSite) -> Place {
 
 /// Figures of an answer.
 pub fn stats(program: &Program, answer: &Answer) -> Stats {
-    let engine = answer.facts.by.map(|engine| engine.option().to_owned());
-    let cycles = answer.facts.refinement.as_ref().map_or(0, |refinement| refinement.iterations);
+    // Which of two engines with decision diagrams was first is chance, and says nothing.
+    let is_chance = program.has_small_data() && answer.facts.by.is_some();
+    let engine = match is_chance {
+        true => Some("diagrams".to_owned()),
+        false => answer.facts.by.map(|engine| engine.option().to_owned()),
+    };
+    let refinement = answer.facts.refinement.as_ref().filter(|_| !is_chance);
+    let cycles = refinement.map_or(0, |refinement| refinement.iterations);
     Stats { locations: program.nodes().count(), engine, cycles, ..Stats::default() }
 }

@@ -125,10 +125,17 @@ pub struct Place {
     pub extent: Extent,
     /// The procedure.
     pub procedure: String,
-    /// `assertion`, `label` or `procedure`.
+    /// `assertion`, `error-call`, `label`, `procedure`, or the name of a rule of C.
     pub kind: String,
-    /// The name of the label or procedure.
+    /// The name of the label or procedure; for a rule, what breaks it.
     pub label: Option<String>,
+}
+
+impl Place {
+    /// Whether a rule of C is broken there.
+    pub fn is_rule(&self) -> bool {
+        !matches!(self.kind.as_str(), "" | "assertion" | "error-call" | "label" | "procedure")
+    }
 }
 
 /// A text.

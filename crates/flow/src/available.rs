@@ -1,8 +1,9 @@
 //! Conditions that have been tested on every way to a location, and still hold there.
 //!
 //! This is the analysis of available expressions for conditions: a condition is available behind an
-//! edge that assumes it, until something is written that it reads. Calls write what their procedures
-//! may write. Most pointers are followed several times: the first check decides about the others.
+//! edge that assumes it, until something is written that it reads. Calls write what their
+//! procedures may write. Most pointers are followed several times: the first check decides about
+//! the others.
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{

@@ -138,8 +138,8 @@ impl Range {
         range.reduced().unwrap_or(full)
     }
 
-    /// A range that grows at most to the next of some bounds, so that growing ends: bounds that have
-    /// moved from `self` to `next` go on to the nearest threshold.
+    /// A range that grows at most to the next of some bounds, so that growing ends: bounds that
+    /// have moved from `self` to `next` go on to the nearest threshold.
     pub(crate) fn widen(self, next: Self, thresholds: &Thresholds) -> Self {
         let full = Self::full(self.ty());
         let all = self.join(next);

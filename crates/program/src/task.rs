@@ -132,8 +132,8 @@ pub struct Recipe {
     pub errors: Errors,
     /// Objects that are declared but not defined.
     pub undefined: Vec<String>,
-    /// Whether only accesses outside of a whole object are errors, and not those outside of an array
-    /// inside of it.
+    /// Whether only accesses outside of a whole object are errors, and not those outside of an
+    /// array inside of it.
     pub whole_objects: bool,
     /// Definitions of functions of the C library that bring inputs, if the program uses them.
     pub models: Option<InputModels>,

@@ -98,7 +98,8 @@ impl Program {
         self.location(node).violation.as_deref()
     }
 
-    /// Whether a step is that a rule is kept: it leads from a check of a rule, but not to its error.
+    /// Whether a step is that a rule is kept: it leads from a check of a rule, but not to its
+    /// error.
     pub fn keeps_rule(&self, edge: EdgeRef) -> bool {
         let body = self.procedure(edge.procedure);
         let step = body.edge(edge.edge);

@@ -15,7 +15,7 @@ const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// What can fail: identifier, name, and what it means.
-const RULES: [(&str, &str, &str); 3] = [
+const RULES: [(&str, &str, &str); 13] = [
     ("wherefore/assertion", "AssertionCanFail", "An assertion fails on some run."),
     (
         "wherefore/error-label",
@@ -27,6 +27,16 @@ const RULES: [(&str, &str, &str); 3] = [
         "ErrorCallReachable",
         "A procedure that stands for an error is called on some run.",
     ),
+    ("wherefore/null", "NullPointer", "A null pointer is followed or called on some run."),
+    ("wherefore/bounds", "OutOfBounds", "An access is outside of its array or object on some run."),
+    ("wherefore/use-after-free", "UseAfterFree", "Memory is used after it was freed on some run."),
+    ("wherefore/use-after-scope", "UseAfterScope", "A local object is used after its scope on some run."),
+    ("wherefore/double-free", "DoubleFree", "Memory is freed twice on some run."),
+    ("wherefore/invalid-free", "InvalidFree", "Something else than allocated memory is freed on some run."),
+    ("wherefore/leak", "Leak", "Memory is not freed at the end of some run."),
+    ("wherefore/division", "DivisionByZero", "Some run divides by zero."),
+    ("wherefore/overflow", "SignedOverflow", "Signed arithmetic overflows on some run."),
+    ("wherefore/shift", "InvalidShift", "Some run shifts by a number that is not below the width."),
 ];
 
 /// An explanation as SARIF. A safe program has no results; an unknown verdict is a notification.
@@ -183,7 +193,8 @@ fn first_sentence(place: Option<&Place>) -> String {
     match place.map_or(0, rule_of) {
         0 => "This assertion can fail.".to_owned(),
         1 => format!("The label {label} can be reached."),
-        _ => format!("{label} can be called here."),
+        2 => format!("{label} can be called here."),
+        _ => format!("On some run, {label}."),
     }
 }
 
@@ -191,7 +202,7 @@ fn rule_of(place: &Place) -> usize {
     match place.kind.as_str() {
         "assertion" => 0,
         "label" => 1,
-        _ => 2,
+        kind => RULES.iter().position(|(id, ..)| id.strip_prefix("wherefore/") == Some(kind)).unwrap_or(2),
     }
 }
 

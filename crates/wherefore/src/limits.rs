@@ -27,7 +27,8 @@ pub struct LimitArgs {
     steps: Option<u64>,
 }
 
-/// The time limit for C programs if none is given: some rules of C are seldom decided in large ones.
+/// The time limit for C programs if none is given: some rules of C are seldom decided in large
+/// ones.
 pub const DEFAULT_FOR_C: Duration = Duration::from_secs(60);
 
 impl LimitArgs {

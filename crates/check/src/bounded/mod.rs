@@ -42,8 +42,8 @@ pub enum Bounded {
 /// Bounds on the turns of loops, one after the other.
 const BOUNDS: [usize; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/// Further failures within a bound are searched for as long as the first one took, and at least this
-/// long.
+/// Further failures within a bound are searched for as long as the first one took, and at least
+/// this long.
 const LEAST_MORE: Duration = Duration::from_millis(300);
 
 /// Terms and the stack that their traversals need.

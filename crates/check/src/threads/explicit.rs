@@ -58,7 +58,8 @@ pub(super) fn search(
 ) -> Outcome {
     let program = (*task.program).clone().with_dead_locals_zero();
     let starts = thread_starts(&program);
-    // If explicit search was asked for, a statement of `.bp` and `.rem` is a step, as it is printed.
+    // If explicit search was asked for, a statement of `.bp` and `.rem` is a step, as it is
+    // printed.
     let is_joined = task.is_c() || effort == Effort::Little;
     let points = if is_joined { SwitchPoints::visible(&program) } else { SwitchPoints::All };
     let threads = limits.threads.unwrap_or(starts.most().unwrap_or(0).max(THREADS));

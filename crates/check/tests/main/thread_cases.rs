@@ -104,8 +104,8 @@ fn explicit_search_knows_the_fewest_switches() {
                     let is_after = |state: &ThreadedState| counts_main || state.threads[0].has_ended();
                     let states: Vec<_> =
                         search.configurations().filter(|(state, _)| is_after(state)).collect();
-                    // The last state of a barrier for two that is used twice needs the order 1 2 1 2:
-                    // the fact there has one switch less.
+                    // The last state of a barrier for two that is used twice needs the order 1 2 1
+                    // 2: the fact there has one switch less.
                     let expected =
                         number(fact, "switches").map(|k| k + usize::from(name.contains("barrier-reuse/")));
                     assert_eq!(states.iter().map(|(_, k)| *k).max(), expected, "{name}");

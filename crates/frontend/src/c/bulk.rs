@@ -1,8 +1,8 @@
 //! `memset`, `memcpy` and `memmove` of whole objects, as assignments.
 //!
 //! If a call names so many bytes as an object, or some elements of an array, have, then it is an
-//! assignment of their types: one step, in which each scalar gets its value. As a loop over bytes it
-//! would divide memory into bytes, and take many steps. Other calls go to the models in
+//! assignment of their types: one step, in which each scalar gets its value. As a loop over bytes
+//! it would divide memory into bytes, and take many steps. Other calls go to the models in
 //! `library.c`.
 
 use super::ctype::{CType, Length};

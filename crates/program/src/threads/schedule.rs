@@ -110,8 +110,8 @@ impl Interpreter<'_> {
         Ok(())
     }
 
-    /// The outcome of a step of a thread that is closest to what the thread is expected to see then:
-    /// values that are open are taken from there. None if the step is not possible.
+    /// The outcome of a step of a thread that is closest to what the thread is expected to see
+    /// then: values that are open are taken from there. None if the step is not possible.
     pub fn guided_step(
         &self,
         before: &ThreadedState,

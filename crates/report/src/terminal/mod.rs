@@ -94,6 +94,7 @@ fn verdict(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             match place.kind.as_str() {
                 "assertion" => format!(": the assertion at {at} can fail"),
                 "label" => format!(": the label {label} at {at} can be reached"),
+                _ if place.is_rule() => format!(": at {at}, {label}"),
                 _ => format!(": {label} can be called at {at}"),
             }
         }
@@ -111,7 +112,12 @@ fn verdict(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
         paper.prose("note: ", Ink::Doubt, reason, 2);
     }
     if explanation.checks.len() > 1 || count_of(CheckVerdict::Unreachable) > 0 {
-        for check in &explanation.checks {
+        // Rules of C that hold are many.
+        let is_quiet = |check: &wherefore_explain::model::Check| {
+            check.place.is_rule() && check.verdict == CheckVerdict::Safe
+        };
+        let quiet = explanation.checks.iter().filter(|check| is_quiet(check)).count();
+        for check in explanation.checks.iter().filter(|check| !is_quiet(check)) {
             let (word, ink) = match check.verdict {
                 CheckVerdict::Safe => ("holds", Ink::Good),
                 CheckVerdict::Unsafe => ("can fail", Ink::Bad),
@@ -124,6 +130,10 @@ fn verdict(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             let text = format!("  {at}: {}{label}{reason}", check.place.kind);
             paper.prose(&format!("  {word:11}"), ink, &text, 4);
+        }
+        if quiet > 0 {
+            let text = format!("  {} of rules of C", count(quiet, "check"));
+            paper.prose(&format!("  {:11}", "holds"), Ink::Good, &text, 4);
         }
     }
 }
@@ -345,7 +355,8 @@ fn proof(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             Some("cegar") => {
                 format!("abstraction refinement, {} refuted", count(stats.cycles, "counterexample"))
             }
-            Some("exact") => "exact search of all states".into(),
+            Some("diagrams") => "decision diagrams: no state that can be reached fails".into(),
+            Some("flow") => "data flow: the ranges of variables".into(),
             Some(other) => other.into(),
             None => "an engine that is not named".into(),
         };

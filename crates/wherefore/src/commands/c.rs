@@ -36,8 +36,8 @@ pub struct CArgs {
     #[arg(long, help_heading = "C", conflicts_with = "error_function")]
     assertions: bool,
 
-    /// Which rules of C are checked: `default`, `all`, `none`, `memory`, `arithmetic`, or names such
-    /// as `bounds` or `overflow`, separated by commas. By default all are checked that C
+    /// Which rules of C are checked: `default`, `all`, `none`, `memory`, `arithmetic`, or names
+    /// such as `bounds` or `overflow`, separated by commas. By default all are checked that C
     /// programmers expect; if a property, function or label is named as the error, none.
     #[arg(long, value_name = "LIST", help_heading = "C", value_delimiter = ',')]
     checks: Vec<Checks>,

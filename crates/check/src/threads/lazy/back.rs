@@ -1,7 +1,7 @@
 //! From a failing run of the sequential program back to a schedule.
 //!
-//! The steps are taken from the run, and executed by the interpreter; where a value is open, the one
-//! of the run is taken.
+//! The steps are taken from the run, and executed by the interpreter; where a value is open, the
+//! one of the run is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 

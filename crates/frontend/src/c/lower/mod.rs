@@ -4,7 +4,8 @@
 //! 1. [`lower`] and [`Context`]: the whole program. `body.rs`: a procedure under construction.
 //! 2. `storage.rs`: where objects are kept; `place.rs`, `memory.rs`: reading and writing them.
 //! 3. `value.rs`, `branch.rs`: expressions as values and as conditions; `order.rs`: what is
-//!    evaluated first; `rules.rs`: checks in front of what C leaves undefined.
+//!    evaluated first; `rules.rs`, `slots.rs`: checks in front of what C leaves
+//!    undefined.
 //! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`;
 //!    `outside.rs`: functions without a body; `start.rs`: what happens before `main`.
 
@@ -18,9 +19,11 @@ mod initial;
 mod memory;
 mod order;
 mod outside;
+mod overflow;
 mod place;
 mod rules;
 mod scopes;
+mod slots;
 mod start;
 mod statement;
 mod storage;
@@ -72,7 +75,7 @@ pub(crate) struct Context<'t> {
     weak: FxHashMap<FunctionId, Var>,
     /// The tables of extents, and where objects are, of classes whose accesses are checked.
     extents: BTreeMap<Class, Var>,
-    layouts: BTreeMap<Class, rules::Layout>,
+    layouts: BTreeMap<Class, slots::Layout>,
     /// Calls of our models of library functions whose accesses are checked: each has a copy of the
     /// model, whose steps are at the call.
     copies: Vec<(FunctionId, Span)>,

@@ -32,8 +32,8 @@ pub(crate) struct Facts {
     /// Every pointer into an object points to a multiple of this from its start; 0 if only to the
     /// start.
     pub(crate) period: u64,
-    /// The arrays inside structures that are only indexed: where they start, the size of an element,
-    /// and how many there are. Indices are known to stay inside of them.
+    /// The arrays inside structures that are only indexed: where they start, the size of an
+    /// element, and how many there are. Indices are known to stay inside of them.
     pub(crate) arrays: BTreeSet<(u64, u64, u64)>,
     /// Whether there are accesses that fit no scheme: unions and bit-fields.
     pub(crate) bytes: bool,

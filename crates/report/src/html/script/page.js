@@ -176,7 +176,7 @@ const start = () => {
       : data.verdict === "unknown"
         ? data.reason || ""
         : error
-          ? `${{ assertion: "The assertion", label: `The label ${error.label || ""}` }[error.kind] || `${error.label || "The error"}`} ${{ assertion: "can fail", label: "can be reached" }[error.kind] || "can be called"} at ${place(error.at[0], error.at[1])}.`
+          ? `${{ assertion: "The assertion", label: `The label ${error.label || ""}` }[error.kind] || `${error.label || "The error"}`} ${{ assertion: "can fail", label: "can be reached", "error-call": "can be called", procedure: "can be called" }[error.kind] || ""} at ${place(error.at[0], error.at[1])}.`
           : "Some run fails.";
   data.sources.forEach((source, index) => $("file").append(make("option", { value: index }, source.name)));
   const letters = new Set(data.marks.join(""));
