@@ -145,6 +145,24 @@ fn memory_is_freed_once_and_where_it_was_given() {
     assert_eq!(fails(grown), [("bounds", 5)]);
 }
 
+/// Where a pointer may outlive a local object, nothing is safe.
+#[test]
+fn pointers_that_outlive_local_objects_spoil_proofs() {
+    let is_safe = |body: &str| {
+        let (_, answer) = decide("scope.c", &format!("{HEAD}{body}"), Replaying::Off);
+        answer.verdicts.iter().all(|verdict| verdict.proof().is_some())
+    };
+    assert!(!is_safe("int *f(void) { int x = 3; return &x; } int main(void) { int *p = f(); return *p; }"));
+    assert!(!is_safe("int *g; void f(void) { int x = 1; g = &x; } int main(void) { f(); return *g; }"));
+    assert!(!is_safe("int main(void) { int *p; { int x = 1; p = &x; } return *p; }"));
+    assert!(!is_safe("void f(int **p) { int x = 1; *p = &x; } int main(void) { int *p; f(&p); return *p; }"));
+    assert!(is_safe(
+        "struct s { int a, b; }; void init(struct s *p) { p->a = 1; p->b = 2; } \
+         int use(void) { struct s x; init(&x); struct s *q = &x; return q->a + q->b; } \
+         int main(void) { int t = 0; for (int i = 0; i < 3; i++) { struct s y; init(&y); t += y.a; } return t + use(); }"
+    ));
+}
+
 #[test]
 fn library_functions_break_rules_at_their_calls() {
     let copy = "int main(void) { char a[4], b[8] = {0};\n memcpy(a, b, 4);\n memcpy(a, b, 5); return 0; }";

@@ -17,7 +17,7 @@ use super::{Context, Lower};
 use crate::c::ctype::{CType, Length};
 use crate::c::points_to::Class;
 use crate::c::problem::Checked;
-use crate::c::tree::{Lifetime, ObjectId, Term};
+use crate::c::tree::{Lifetime, ObjectId, StatementKind, Term};
 
 /// The entry of a slot that was freed.
 const FREED: u64 = 0xffff_ffff;
@@ -42,6 +42,8 @@ pub(crate) struct Layout {
     slots: bool,
     /// Whether it has objects that are not known.
     open: bool,
+    /// Whether a pointer may outlive a local object that it points to.
+    dangles: bool,
 }
 
 impl Context<'_> {
@@ -109,6 +111,40 @@ impl Context<'_> {
         Expr::read(table, vec![self.slot(address)], When::Now, EXTENT)
     }
 
+    /// Whether a pointer may outlive a local object of a class: if it is stored in memory or returned
+    /// by the function of the object, or, for an object of an inner block, held by a variable. What
+    /// is declared at the start of the entry lives as long as the program.
+    fn dangles(&mut self, class: Class) -> bool {
+        let (tree, usage) = (self.tree, self.usage);
+        let is_outer = |id: ObjectId| {
+            let Some(owner) = tree.object(id).owner else { return true };
+            let function = tree.function(owner);
+            let declared = function.body.iter().flatten();
+            function.parameters.contains(&id)
+                || declared
+                    .into_iter()
+                    .any(|one| matches!(one.kind, StatementKind::Declare(other, _) if other == id))
+        };
+        for id in self.classes.all_objects_in(class) {
+            let object = tree.object(id);
+            let Some(owner) = object.owner.filter(|_| object.lifetime != Lifetime::Static) else { continue };
+            let is_in_memory = usage.exposed.contains(&id);
+            let is_outer = is_outer(id);
+            let lives = is_outer
+                && tree.function(owner).name == self.options.entry
+                && !usage.recursive.contains(&owner);
+            if !is_in_memory || lives {
+                continue;
+            }
+            if self.classes.is_result(owner, class)
+                || self.classes.is_held(tree, usage, class, (!is_outer).then_some(owner))
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Where the objects of a class are.
     fn layout(&mut self, class: Class) -> Layout {
         let class = self.classes.find(class);
@@ -149,6 +185,7 @@ impl Context<'_> {
             }
         }
         layout.open |= layout.objects.len() > MOST_OBJECTS;
+        layout.dangles = self.dangles(class);
         layout.objects.sort_unstable();
         self.layouts.insert(class, layout.clone());
         layout
@@ -187,8 +224,8 @@ impl Lower<'_, '_> {
             let live = Expr::binary(BinaryOp::Ne, entry, Expr::constant(FREED, EXTENT));
             self.check(ViolationKind::UseAfterFree, live, "uses memory that was freed", Vec::new(), at);
         }
-        if layout.objects.iter().any(|(_, _, id)| self.cx.tree.object(*id).lifetime != Lifetime::Static) {
-            self.cx.assume("a local object is not used after its scope has ended", Some(span));
+        if layout.dangles {
+            self.cx.doubt("a local object is not used after its scope has ended", Some(span));
         }
         if self.asks(ViolationKind::Bounds) {
             let inside = self.inside(class, &layout, from, size, span);
@@ -236,7 +273,7 @@ impl Lower<'_, '_> {
         }
         if layout.frames {
             let text = "an access to a local object of a recursive function stays inside of it";
-            self.cx.assume(text, Some(span));
+            self.cx.doubt(text, Some(span));
             let top = Expr::variable(self.cx.stack_pointer(span), pointer);
             ways.push(Expr::all(vec![
                 Expr::binary(BinaryOp::ULe, Expr::constant(super::STACK, pointer), from.clone()),

@@ -268,6 +268,45 @@ impl Classes {
         found
     }
 
+    /// Whether a function returns pointers into a class.
+    pub(crate) fn is_result(&mut self, function: FunctionId, class: Class) -> bool {
+        let result = self.results.get(&function).copied();
+        result.is_some_and(|result| self.find(result) == self.find(class))
+    }
+
+    /// Whether a pointer into a class is held by memory, by an object with static lifetime, or by a
+    /// local variable of this function that is no parameter.
+    pub(crate) fn is_held(
+        &mut self,
+        tree: &Tree,
+        usage: &Usage,
+        class: Class,
+        of: Option<FunctionId>,
+    ) -> bool {
+        let class = self.find(class);
+        let holds = |classes: &mut Self, of: Class| {
+            let of = classes.find(of);
+            classes.pointee[of as usize].is_some_and(|to| classes.find(to) == class)
+        };
+        for holder in 0..self.parent.len() as Class {
+            let facts = &self.facts[holder as usize];
+            let is_memory = facts.heap || facts.foreign || facts.escaped || facts.outside.is_some();
+            if self.parent[holder as usize] == holder && is_memory && holds(self, holder) {
+                return true;
+            }
+        }
+        let all: Vec<(ObjectId, Class)> = self.objects.iter().map(|(id, class)| (*id, *class)).collect();
+        all.into_iter().any(|(id, own)| {
+            let object = tree.object(id);
+            let is_parameter =
+                object.owner.is_some_and(|owner| tree.function(owner).parameters.contains(&id));
+            let counts = object.lifetime == Lifetime::Static
+                || usage.exposed.contains(&id)
+                || (of.is_some() && object.owner == of && !is_parameter);
+            counts && holds(self, own)
+        })
+    }
+
     /// The classes that a pointer into `class` reaches, itself first.
     pub(crate) fn reached(&mut self, class: Class) -> Vec<Class> {
         let mut found = Vec::new();
