@@ -111,9 +111,9 @@ impl Context<'_> {
         Expr::read(table, vec![self.slot(address)], When::Now, EXTENT)
     }
 
-    /// Whether a pointer may outlive a local object of a class: if it is stored in memory or returned
-    /// by the function of the object, or, for an object of an inner block, held by a variable. What
-    /// is declared at the start of the entry lives as long as the program.
+    /// Whether a pointer may outlive a local object of a class: if it is stored in memory or
+    /// returned by the function of the object, or, for an object of an inner block, held by a
+    /// variable. What is declared at the start of the entry lives as long as the program.
     fn dangles(&mut self, class: Class) -> bool {
         let (tree, usage) = (self.tree, self.usage);
         let is_outer = |id: ObjectId| {
@@ -297,8 +297,8 @@ impl Lower<'_, '_> {
         values.push(plus(resize(size.clone(), false, EXTENT), 1));
     }
 
-    /// One allocation, by choice, is the one that is not freed: if every choice is freed in the end,
-    /// everything is.
+    /// One allocation, by choice, is the one that is not freed: if every choice is freed in the
+    /// end, everything is.
     pub(crate) fn keep_allocation(&mut self, span: Span) {
         if !self.cx.asks(ViolationKind::Leak) {
             return;
