@@ -218,7 +218,7 @@ pub enum Why {
     NoRun(StopReason),
     /// It holds only if something does not matter that the program can observe.
     Doubts(Vec<String>),
-    /// The question asks for more than is decided, in words.
+    /// A part of the question is not decided, in words.
     NotDecided(String),
     /// An index can be outside of its array, here.
     OutOfBounds(Span),

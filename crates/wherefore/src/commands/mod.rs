@@ -174,7 +174,8 @@ impl ProgramArgs {
             }
             (load(self.file.as_deref().unwrap_or(Path::new("")), self.entry.as_deref())?, None)
         };
-        if let Some(ExtraCheck::Bounds) = self.check {
+        // In C the rule about bounds covers more, and is confirmed by the compiled program.
+        if matches!(self.check, Some(ExtraCheck::Bounds)) && !task.checks_bounds {
             task = task.with_bounds_checks();
         }
         if let Some(label) = &self.label {
