@@ -12,6 +12,7 @@ use crate::data_flow::Discharged;
 use crate::engine::{Engine, Session};
 use crate::exact::{Exact, Search};
 use crate::portfolio::{Extent, portfolio};
+use crate::random_runs::RandomRuns;
 use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
 use crate::refinement::diagrams::interpolants::Heuristic;
@@ -49,6 +50,8 @@ pub enum EngineChoice {
     Refinement,
     /// All runs with a bounded number of iterations of each loop.
     Bounded,
+    /// Runs with random inputs.
+    Random,
 }
 
 /// The question whether runs come to a check may take this much longer than the verdict did.
@@ -71,8 +74,11 @@ impl Question {
         match (self.engine, by_diagrams) {
             (EngineChoice::Exact, _) => vec![exact()],
             (EngineChoice::Bounded, _) => vec![Arc::new(BoundedChecking)],
+            (EngineChoice::Random, _) => vec![Arc::new(RandomRuns::default())],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
-            (EngineChoice::Auto, false) => vec![Arc::new(BoundedChecking), solver()],
+            (EngineChoice::Auto, false) => {
+                vec![Arc::new(BoundedChecking), solver(), Arc::new(RandomRuns::default())]
+            }
             (EngineChoice::Refinement, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));
                 vec![Arc::new(DiagramRefinement { heuristic })]

@@ -45,6 +45,7 @@ mod path_terms;
 mod portfolio;
 mod projected;
 mod prover;
+mod random_runs;
 mod reached;
 pub mod refinement;
 mod source_text;
@@ -63,6 +64,7 @@ pub use path_terms::{PathTerms, Unknown};
 pub use portfolio::{Extent, portfolio};
 pub use projected::project_from;
 pub use prover::{NoProver, Prover};
+pub use random_runs::RandomRuns;
 pub use through::{Through, through};
 pub use verdict::{
     Answer, Cause, CheckError, Decision, EngineName, Evidence, Facts, FailingRun, Overall, PointKind, Proof,

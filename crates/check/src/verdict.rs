@@ -157,6 +157,8 @@ pub enum EngineName {
     Refinement,
     /// All runs with a bounded number of iterations of each loop.
     Bounded,
+    /// Runs with random inputs.
+    RandomRuns,
     /// Ranges of variables at all locations.
     DataFlow,
     /// Schedules: all configurations, one by one.
@@ -174,6 +176,7 @@ impl EngineName {
             Self::Exact => "exact",
             Self::Refinement => "cegar",
             Self::Bounded => "bounded",
+            Self::RandomRuns => "random",
             Self::DataFlow => "flow",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
@@ -188,6 +191,7 @@ impl fmt::Display for EngineName {
             Self::Exact => "exact checking",
             Self::Refinement => "refinement",
             Self::Bounded => "bounded checking",
+            Self::RandomRuns => "random runs",
             Self::DataFlow => "data flow",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
@@ -323,6 +327,11 @@ pub enum Cause {
     NoPredicates,
     /// A proof was found, but its check did not accept it.
     ProofNotAccepted(String),
+    /// So many random runs were made, and none fails.
+    NoFailure {
+        /// How many.
+        runs: usize,
+    },
     /// The engine has failed: an error of ours.
     Failed,
 }
@@ -335,6 +344,8 @@ impl Stopped {
             Cause::LargestBound => "the largest bound was reached",
             Cause::NoPredicates => "no predicates were found that exclude a counterexample",
             Cause::ProofNotAccepted(why) => why,
+            Cause::NoFailure { runs: 0 } => "no time was left",
+            Cause::NoFailure { runs } => &format!("none of {runs} fails"),
             Cause::Failed => "it failed, which is an error of wherefore",
         };
         match self.engine {
@@ -351,6 +362,7 @@ impl Stopped {
                 };
                 format!("bounded checking: {cause}; {known}")
             }
+            EngineName::RandomRuns => format!("random runs: {cause}"),
             EngineName::Refinement => {
                 let count = self.excluded;
                 let what = if count == 1 { "counterexample was" } else { "counterexamples were" };

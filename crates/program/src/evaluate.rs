@@ -8,7 +8,7 @@ use crate::types::{MAX_WIDTH, Scalar};
 
 /// Why a step has no outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Blocked {
+pub enum Blocked {
     /// A condition, constraint or invariant does not hold.
     False(&'static str),
     /// An index is outside its array.
@@ -28,9 +28,14 @@ impl std::fmt::Display for Blocked {
 }
 
 /// Where nondeterministic values come from.
-pub(crate) trait Choices {
+pub trait Choices {
     /// A value from 0 to `max`.
     fn choose(&mut self, max: u64) -> u64;
+
+    /// The value of a cell of a variable that comes into being without one, from 0 to `max`.
+    fn uninitialised(&mut self, max: u64) -> u64 {
+        self.choose(max)
+    }
 
     /// The value of a cell of memory that was never written; none is the usual one. The second part
     /// says whether it may hold anything.
@@ -89,10 +94,12 @@ pub(crate) struct Scope<'a> {
     pub(crate) next: Option<Store<'a>>,
 }
 
-/// Where the cells of each variable start.
+/// Where the cells of each variable start, and the edges of each location.
 pub(crate) struct Layout {
     pub(crate) globals: Vec<usize>,
     pub(crate) locals: Vec<Vec<usize>>,
+    /// For each procedure and location, its first edge; and one more entry.
+    pub(crate) edges: Vec<Vec<u32>>,
 }
 
 impl Layout {
@@ -106,7 +113,12 @@ impl Layout {
             variables.iter().map(start).collect()
         };
         let locals = program.procedures.iter().map(|procedure| starts(&procedure.variables)).collect();
-        Self { globals: starts(&program.globals), locals }
+        let edges = program.procedures.iter().map(|procedure| {
+            let count = procedure.locations.len() as u32;
+            let first = |at| procedure.edges.partition_point(|edge| edge.from.0 < at) as u32;
+            (0..=count).map(first).collect()
+        });
+        Self { globals: starts(&program.globals), locals, edges: edges.collect() }
     }
 }
 

@@ -187,66 +187,64 @@ impl<'a> Interpreter<'a> {
         choices: &mut dyn Choices,
         hint: Option<&State>,
     ) -> Result<State, Blocked> {
-        let frame = state.stack.last().expect("a step needs a frame");
-        let depth = state.stack.len() - 1;
+        let mut next = state.clone();
+        self.advance(&mut next, edge, choices, hint)?;
+        Ok(next)
+    }
+
+    /// Takes a step in place. If the step has no outcome, the state is of no use afterwards.
+    pub(crate) fn advance(
+        &self,
+        state: &mut State,
+        edge: EdgeRef,
+        choices: &mut dyn Choices,
+        hint: Option<&State>,
+    ) -> Result<(), Blocked> {
+        let depth = state.stack.len().checked_sub(1).expect("a step needs a frame");
         let here = self.program.edge(edge);
-        let now = Store { globals: &state.globals, memory: &state.memory, locals: &frame.locals };
-        let scope = self.scope(frame.procedure, now);
         let hint_store = |depth: usize| {
             hint.map(|hint| {
                 let locals = hint.stack.get(depth).map_or(&[][..], |frame| &frame.locals);
                 Store { globals: &hint.globals, memory: &hint.memory, locals }
             })
         };
-        let mut next = state.clone();
-        next.stack[depth].location = here.to;
         match &here.operation {
             Operation::Skip | Operation::AtomicBegin | Operation::AtomicEnd => {}
             Operation::Assume(condition) => {
-                if !scope.holds(condition, choices)? {
+                if !self.scope_of(state).holds(condition, choices)? {
                     return Err(Blocked::False("condition"));
                 }
             }
-            Operation::Assign(assignment) => {
-                self.assign(&scope, assignment, &mut next, depth, choices, hint_store(depth))?;
-            }
+            Operation::Assign(assignment) => self.assign(assignment, state, choices, hint_store(depth))?,
             Operation::Havoc(targets) => {
+                let scope = self.scope_of(state);
                 let cells: Vec<_> = targets
                     .iter()
                     .map(|target| self.cell(&scope, target, choices))
                     .collect::<Result<_, _>>()?;
                 for (target, cell) in targets.iter().zip(cells) {
-                    let max = self.program.variable(frame.procedure, target.variable).max();
+                    let max = self.program.variable(edge.procedure, target.variable).max();
                     let value = choose(max, hint_store(depth).and_then(|hint| get(hint, cell)), choices);
-                    put(&mut next, depth, cell, value);
+                    put(state, depth, cell, value);
                 }
             }
             Operation::Call(call) => {
-                self.call(
-                    &scope,
-                    call,
-                    &mut next,
-                    depth,
-                    choices,
-                    [hint_store(depth), hint_store(depth + 1)],
-                )?;
-                next.stack[depth].calling = Some(edge.edge);
+                self.call(call, state, choices, [hint_store(depth), hint_store(depth + 1)])?;
+                state.stack[depth].calling = Some(edge.edge);
             }
             Operation::Return(values) => {
-                next.stack.pop();
-                self.give_back(
-                    &scope,
-                    values,
-                    &mut next,
-                    choices,
-                    depth.checked_sub(1).and_then(hint_store),
-                )?;
+                return self.give_back(values, state, choices, depth.checked_sub(1).and_then(hint_store));
             }
             Operation::StartThread(_) | Operation::EndThread | Operation::Sync => {
                 return Err(Blocked::Thread);
             }
         }
-        Ok(next)
+        state.stack[depth].location = here.to;
+        Ok(())
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Where the cells of each global variable start.
@@ -261,12 +259,16 @@ impl<'a> Interpreter<'a> {
         call: &Call,
         choices: &mut dyn Choices,
     ) -> Result<Frame, Blocked> {
-        let depth = state.stack.len() - 1;
-        let frame = &state.stack[depth];
-        let now = Store { globals: &state.globals, memory: &state.memory, locals: &frame.locals };
         let mut next = state.clone();
-        self.call(&self.scope(frame.procedure, now), call, &mut next, depth, choices, [None, None])?;
+        self.call(call, &mut next, choices, [None, None])?;
         Ok(next.stack.pop().expect("a call makes a frame"))
+    }
+
+    /// What expressions of the frame on top are evaluated in.
+    pub(crate) fn scope_of<'s>(&'s self, state: &'s State) -> Scope<'s> {
+        let frame = state.stack.last().expect("a step needs a frame");
+        let now = Store { globals: &state.globals, memory: &state.memory, locals: &frame.locals };
+        self.scope(frame.procedure, now)
     }
 
     pub(crate) fn scope<'s>(&'s self, procedure: ProcedureId, now: Store<'s>) -> Scope<'s> {
@@ -294,29 +296,29 @@ impl<'a> Interpreter<'a> {
 
     fn assign(
         &self,
-        scope: &Scope<'_>,
         assignment: &Assignment,
-        next: &mut State,
-        depth: usize,
+        state: &mut State,
         choices: &mut dyn Choices,
         hint: Option<Store<'_>>,
     ) -> Result<(), Blocked> {
+        let depth = state.stack.len() - 1;
+        let scope = self.scope_of(state);
         let mut cells = Vec::with_capacity(assignment.targets.len());
         for (target, value) in assignment.targets.iter().zip(&assignment.values) {
-            let cell = self.cell(scope, target, choices)?;
+            let cell = self.cell(&scope, target, choices)?;
             let value = match hint.and_then(|hint| get(hint, cell)) {
-                hint @ Some(_) => whole(scope, value, hint, choices)?,
+                hint @ Some(_) => whole(&scope, value, hint, choices)?,
                 None => scope.value(value, choices)?,
             };
             cells.push((cell, value));
         }
+        let before = assignment.constraint.is_some().then(|| state.clone());
         for (cell, value) in cells {
-            put(next, depth, cell, value);
+            put(state, depth, cell, value);
         }
-        if let Some(constraint) = &assignment.constraint {
-            let after =
-                Store { globals: &next.globals, memory: &next.memory, locals: &next.stack[depth].locals };
-            if !(Scope { next: Some(after), ..*scope }).holds(constraint, choices)? {
+        if let (Some(constraint), Some(before)) = (&assignment.constraint, before) {
+            let after = self.scope_of(state).now;
+            if !(Scope { next: Some(after), ..self.scope_of(&before) }).holds(constraint, choices)? {
                 return Err(Blocked::False("constraint"));
             }
         }
@@ -325,17 +327,17 @@ impl<'a> Interpreter<'a> {
 
     fn call(
         &self,
-        scope: &Scope<'_>,
         call: &Call,
-        next: &mut State,
-        depth: usize,
+        state: &mut State,
         choices: &mut dyn Choices,
         [caller, callee]: [Option<Store<'_>>; 2],
     ) -> Result<(), Blocked> {
-        self.assign(scope, &call.assignment, next, depth, choices, caller)?;
+        // Arguments may speak of the state before the assignment of the call.
+        let before = (!call.assignment.targets.is_empty()).then(|| state.clone());
+        self.assign(&call.assignment, state, choices, caller)?;
         let procedure = self.program.procedure(call.callee);
-        let after = Store { globals: &next.globals, memory: &next.memory, locals: &next.stack[depth].locals };
-        let scope = Scope { next: Some(after), ..*scope };
+        let after = self.scope_of(state).now;
+        let scope = Scope { next: Some(after), ..self.scope_of(before.as_ref().unwrap_or(state)) };
         let hint = callee.map(|hint| hint.locals);
         let mut locals = Vec::with_capacity(procedure.cell_count());
         for (i, variable) in procedure.variables.iter().enumerate() {
@@ -357,7 +359,7 @@ impl<'a> Interpreter<'a> {
                 None => fresh(variable, &mut locals, choices, hint),
             }
         }
-        next.stack.push(Frame { procedure: call.callee, location: procedure.entry, calling: None, locals });
+        state.stack.push(Frame { procedure: call.callee, location: procedure.entry, calling: None, locals });
         Ok(())
     }
 
@@ -368,17 +370,17 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Hands results to the caller, which is on top of `next`.
+    /// Ends the procedure on top and hands its results to the caller.
     fn give_back(
         &self,
-        callee: &Scope<'_>,
         values: &[Expr],
-        next: &mut State,
+        state: &mut State,
         choices: &mut dyn Choices,
         hint: Option<Store<'_>>,
     ) -> Result<(), Blocked> {
-        let Some(depth) = next.stack.len().checked_sub(1) else { return Ok(()) };
-        let caller = &mut next.stack[depth];
+        let ended = state.stack.pop().expect("a step needs a frame");
+        let Some(depth) = state.stack.len().checked_sub(1) else { return Ok(()) };
+        let caller = &mut state.stack[depth];
         let edge = caller.calling.take().expect("a frame below another waits for a call");
         let procedure = caller.procedure;
         let Operation::Call(call) = &self.program.procedure(procedure).edge(edge).operation else {
@@ -387,17 +389,20 @@ impl<'a> Interpreter<'a> {
         if call.results.iter().all(Option::is_none) {
             return Ok(());
         }
-        let State { globals, memory, .. } = next.clone();
-        let locals = next.stack[depth].locals.clone();
-        let scope = self.scope(procedure, Store { globals: &globals, memory: &memory, locals: &locals });
+        let scope = self.scope_of(state);
+        let callee = self.scope(ended.procedure, Store { locals: &ended.locals, ..scope.now });
+        let mut cells = Vec::with_capacity(values.len());
         for (value, target) in values.iter().zip(&call.results) {
             let Some(target) = target else { continue };
             let cell = self.cell(&scope, target, choices)?;
             let ty = self.program.variable(procedure, target.variable).ty.element();
             // Only a value that is not cut can be told from where it went.
             let hint = hint.filter(|_| value.ty.width() <= ty.width()).and_then(|hint| get(hint, cell));
-            let value = whole(callee, value, hint, choices)?;
-            put(next, depth, cell, value & ty.max());
+            let value = whole(&callee, value, hint, choices)?;
+            cells.push((cell, value & ty.max()));
+        }
+        for (cell, value) in cells {
+            put(state, depth, cell, value);
         }
         Ok(())
     }
@@ -475,7 +480,8 @@ pub(crate) fn fresh(
 fn arbitrary(variable: &Variable, cells: &mut Vec<u64>, choices: &mut dyn Choices, hint: Option<&[u64]>) {
     for _ in 0..variable.ty.cell_count() {
         let hint = hint.and_then(|hint| hint.get(cells.len()).copied());
-        cells.push(choose(variable.max(), hint, choices));
+        let max = variable.max();
+        cells.push(hint.map_or_else(|| choices.uninitialised(max), |hint| hint.min(max)));
     }
 }
 

@@ -7,7 +7,7 @@
 //! 2. [`Expr`], [`Type`]: truth values, bit-vectors, arrays; nondeterminism is an expression,
 //!    [`ExprKind::Choice`].
 //! 3. [`Interpreter`], [`Trace`]: the meaning, step by step; [`explore()`] visits every
-//!    configuration; `chance.rs`: what a run rests on.
+//!    configuration; `chance.rs`: what a run rests on; `chosen_step.rs`: one run in place.
 //! 4. `threads`: programs with threads, [`explore_threads`]: all schedules; `docs/threads.md`.
 //! 5. [`TargetChoice`]: which locations are errors. [`Task`]: what is asked of a program.
 //! 6. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
@@ -25,6 +25,7 @@ pub mod c_library;
 mod call_graph;
 mod chance;
 mod check;
+mod chosen_step;
 mod dominators;
 mod dot;
 mod enforce;
@@ -52,9 +53,10 @@ pub use builder::ProcedureBuilder;
 pub use bytes::{from_bytes, raw_byte, shown, to_bytes};
 pub use call_graph::CallGraph;
 pub use chance::Unset;
+pub use chosen_step::Stepped;
 pub use dominators::Dominators;
 pub use error::ProgramError;
-pub use evaluate::{binary, unary};
+pub use evaluate::{Blocked, Choices, binary, unary};
 pub use explore::{Coverage, Exploration, ExploreLimits, Outcome, Runs, explore};
 pub use expression::{BinaryOp, Expr, ExprKind, Target, UnaryOp, Var, When};
 pub use graph::Graph;

@@ -231,7 +231,7 @@ fn settled(
     seen: &wherefore_explain::Subject<'_>,
 ) -> FailingRun {
     let task = &subject.task;
-    if task.program.has_small_data() || run.by != EngineName::Refinement {
+    if task.program.has_small_data() || run.by == EngineName::Bounded {
         return run.clone();
     }
     let check = std::slice::from_ref(&task.checks[run.target]);
