@@ -110,7 +110,7 @@ pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budg
         |left| budget.within(left.saturating_sub(MOST_CONFIRMING.min(left / 8))),
     );
     let mut found = portfolio(&easy.task, &engines, question.extent, session, &search);
-    found.verdicts = easy.complete(found.verdicts);
+    found.verdicts = easy.complete(task, found.verdicts);
     if easy.open.is_empty() && !easy.holds.is_empty() {
         found.facts.by = Some(EngineName::DataFlow);
     }

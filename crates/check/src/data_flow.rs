@@ -1,20 +1,26 @@
-//! Checks that hold by data flow, before an engine is asked.
+//! What data flow does before an engine is asked: it decides easy checks, and simplifies the
+//! program.
 //!
 //! Most rules of C (indices, arithmetic) are kept because of the ranges of variables, which
 //! [`Ranges`] finds in one pass over the program, or because the same was checked before
-//! ([`Available`]). Such a check is decided, and it is taken out of
-//! the program that engines see: the way to its error is closed, and the condition on the other
-//! way, which always holds, is left out. Locations and edges keep their numbers, so that a run of
-//! that program is one of the original. What the program itself asserts is left to engines, whose
-//! proofs are checked. With a solver that must accept every proof, nothing is decided here.
+//! ([`Available`]). Such a check is decided, and it is taken out of the program that engines see:
+//! the way to its error is closed, and the condition on the other way, which always holds, is left
+//! out. What the program itself asserts is left to engines, whose proofs are checked. With a solver
+//! that must accept every proof, nothing is done here.
+//!
+//! Memory at known addresses becomes variables ([`Cells`]), and expressions with one value become
+//! constants ([`fold`]). Locations and edges keep their numbers, so that a run of the program that
+//! is left is one of the original, once its cells are put back into memory.
 
 use std::sync::Arc;
 
-use wherefore_flow::{Available, Ranges};
-use wherefore_program::{ErrorKind, ErrorSite, Expr, LocationKind, Node, Operation, Program, Task};
+use wherefore_flow::{Available, Cells, Ranges, fold};
+use wherefore_program::{ErrorKind, Expr, Interpreter, LocationKind, Node, Operation, Program, Task, Trace};
 
 use crate::prover::Prover;
-use crate::verdict::{EngineName, Evidence, Proof, ProofCheck, ProofKind, Reached, Verdict};
+use crate::verdict::{
+    Cause, EngineName, Evidence, FailingRun, Proof, ProofCheck, ProofKind, Reached, Stopped, Verdict, Why,
+};
 
 /// A task whose easy checks are decided.
 pub(crate) struct Discharged {
@@ -24,44 +30,54 @@ pub(crate) struct Discharged {
     pub open: Vec<usize>,
     /// Which of the original checks hold.
     pub holds: Vec<bool>,
+    /// How memory was split, one time after the other.
+    splits: Vec<Cells>,
 }
 
+/// Memory is split so many times: what is found out about its cells may tell further addresses.
+const MOST_SPLITS: usize = 3;
+
 impl Discharged {
-    /// Decides what data flow can of a task.
+    /// Does what data flow can do for a task.
     pub fn new(task: &Task, prover: &Prover) -> Self {
-        let whole = |task: &Task| Self {
+        let mut left = Self {
             task: task.clone(),
             open: (0..task.checks.len()).collect(),
             holds: vec![false; task.checks.len()],
+            splits: Vec::new(),
         };
-        let is_rule = |check: &ErrorSite| matches!(check.kind, ErrorKind::Violation(_));
-        if !task.checks.iter().any(is_rule) || *prover != Prover::Embedded {
-            return whole(task);
+        let has_threads = task.program.uses_threads().is_some();
+        if has_threads || task.program.has_small_data() || *prover != Prover::Embedded {
+            return left;
         }
-        if task.program.uses_threads().is_some() {
-            return whole(task);
+        let mut program = task.program.clone();
+        let mut ranges = Ranges::new(&program);
+        while left.splits.len() < MOST_SPLITS {
+            let Some(split) = ranges.as_ref().and_then(|ranges| Cells::new(&program, ranges)) else { break };
+            program = Arc::new(split.program.clone());
+            ranges = Ranges::new(&program);
+            left.splits.push(split);
         }
-        let facts = Facts { ranges: Ranges::new(&task.program), available: Available::new(&task.program) };
-        let holds: Vec<bool> = task
-            .checks
-            .iter()
-            .map(|check| is_rule(check) && is_closed(&task.program, check.node, &facts))
-            .collect();
-        if !holds.contains(&true) {
-            return whole(task);
+        let facts = Facts { ranges, available: Available::new(&program) };
+        for (check, holds) in task.checks.iter().zip(&mut left.holds) {
+            let is_rule = matches!(check.kind, ErrorKind::Violation(_));
+            *holds = is_rule && is_closed(&program, check.node, &facts);
         }
-        let mut program = (*task.program).clone();
-        for (check, _) in task.checks.iter().zip(&holds).filter(|(_, holds)| **holds) {
+        let mut program = match &facts.ranges {
+            Some(ranges) => fold(&program, ranges),
+            None => (*program).clone(),
+        };
+        for (check, _) in task.checks.iter().zip(&left.holds).filter(|(_, holds)| **holds) {
             take_out(&mut program, check.node);
         }
-        let open: Vec<usize> = (0..holds.len()).filter(|at| !holds[*at]).collect();
-        let checks = open.iter().map(|at| task.checks[*at].clone()).collect();
-        let task = Task { program: Arc::new(program), checks, ..task.clone() };
-        Self { task, open, holds }
+        left.open.retain(|at| !left.holds[*at]);
+        let checks = left.open.iter().map(|at| task.checks[*at].clone()).collect();
+        left.task = Task { program: Arc::new(program), checks, ..task.clone() };
+        left
     }
 
     /// The verdicts on all checks of the original, from those on what was left.
-    pub fn complete(&self, left: Vec<Verdict>) -> Vec<Verdict> {
+    pub fn complete(&self, original: &Task, left: Vec<Verdict>) -> Vec<Verdict> {
         let evidence = Evidence {
             by: EngineName::DataFlow,
             kind: ProofKind::Ranges,
@@ -71,14 +87,32 @@ impl Discharged {
         let mut verdicts = vec![Verdict::Safe(proof); self.holds.len()];
         for (at, verdict) in self.open.iter().zip(left) {
             verdicts[*at] = match verdict {
-                Verdict::Unsafe(mut run) => {
-                    run.target = *at;
-                    Verdict::Unsafe(run)
-                }
+                Verdict::Unsafe(run) => self.original_run(original, *run, *at),
                 other => other,
             };
         }
         verdicts
+    }
+
+    /// The run of the original program that a run of what was left stands for.
+    fn original_run(&self, original: &Task, run: FailingRun, target: usize) -> Verdict {
+        if self.splits.is_empty() {
+            return Verdict::Unsafe(Box::new(FailingRun { target, ..run }));
+        }
+        let mut trace: Trace = run.trace;
+        for split in self.splits.iter().rev() {
+            trace.start = split.original(&trace.start);
+            for step in &mut trace.steps {
+                step.state = split.original(&step.state);
+            }
+        }
+        match Interpreter::new(&original.program).retrace(&trace) {
+            Some(trace) => Verdict::Unsafe(Box::new(FailingRun { trace, target, ..run })),
+            None => {
+                let stopped = Stopped { engine: run.by, cause: Cause::Failed, bound: None, excluded: 0 };
+                Verdict::Unknown(Why::Undecided(vec![stopped]))
+            }
+        }
     }
 }
 

@@ -77,6 +77,48 @@ impl Interpreter<'_> {
         Ok(())
     }
 
+    /// The run that takes the steps of a trace, with its values, where the trace may say too much
+    /// about memory: cells that were never written. None if there is no such run.
+    pub fn retrace(&self, like: &Trace) -> Option<Trace> {
+        let start = self.first(&like.start, |choices, hint| self.start(choices, Some(hint)))?;
+        let mut trace = Trace { start, steps: Vec::with_capacity(like.steps.len()) };
+        for Step { edge, state } in &like.steps {
+            let before = trace.last();
+            let node = before.node()?;
+            let body = self.program().procedure(node.procedure);
+            if edge.procedure != node.procedure || body.edges.get(edge.edge.0 as usize)?.from != node.location
+            {
+                return None;
+            }
+            let state =
+                self.first(state, |choices, hint| self.execute(trace.last(), *edge, choices, Some(hint)))?;
+            trace.steps.push(Step { edge: *edge, state });
+        }
+        Some(trace)
+    }
+
+    /// The first outcome that agrees with a state in all that was written.
+    fn first(
+        &self,
+        like: &State,
+        mut outcome: impl FnMut(&mut dyn crate::evaluate::Choices, &State) -> Result<State, Blocked>,
+    ) -> Option<State> {
+        let initial = |variable: u32| self.program().globals[variable as usize].initial.unwrap_or(0);
+        let agrees = |state: &State| {
+            let mut cells = like.memory.iter();
+            state.globals == like.globals
+                && state.stack == like.stack
+                && cells.all(|(cell, value)| *state.memory.get(cell).unwrap_or(&initial(cell.0)) == *value)
+        };
+        let mut found = None;
+        enumerate(MAX_TRIALS, |choices| {
+            if found.is_none() {
+                found = outcome(choices, like).ok().filter(|state| agrees(state));
+            }
+        });
+        found
+    }
+
     /// Whether a step can follow a configuration; its edge must start there.
     pub(crate) fn follows(&self, before: &State, step: &Step) -> bool {
         self.matches(&step.state, |choices, hint| self.execute(before, step.edge, choices, Some(hint)))

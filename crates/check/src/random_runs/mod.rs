@@ -13,10 +13,11 @@ mod shrink;
 mod tape;
 mod values;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use wherefore_program::{Program, Task};
+use wherefore_program::{ErrorSite, Node, Program, Task, Trace};
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session, without_threads};
@@ -33,6 +34,8 @@ pub struct RandomRuns {
 struct Learnt {
     program: Arc<Program>,
     kept: Kept,
+    /// Failing runs, by where they fail; also those that were not asked about.
+    found: BTreeMap<Node, Trace>,
     spent: Duration,
 }
 
@@ -45,6 +48,9 @@ const PART_OF_TIME: u32 = 4;
 
 /// After the first failing run there are as many runs again, and so many more, for other checks.
 const MORE_RUNS: usize = 500;
+
+/// What was found is looked at after so many runs.
+const RUNS_AT_ONCE: usize = 16;
 
 /// Where work is counted, a run counts one for so many steps, and only a part of all is spent.
 const STEPS_OF_WORK: u64 = 16;
@@ -71,12 +77,12 @@ impl Engine for RandomRuns {
             Some(learnt) if Arc::ptr_eq(&learnt.program, &task.program) => learnt,
             _ => {
                 let (program, kept) = (task.program.clone(), Kept::new(&task.program));
-                Learnt { program, kept, spent: Duration::ZERO }
+                Learnt { program, kept, found: BTreeMap::new(), spent: Duration::ZERO }
             }
         };
         let learnt = state.insert(learnt);
         let begin = Instant::now();
-        let runs = failing(task, &mut learnt.kept, learnt.spent, budget);
+        let runs = failing(task, learnt, budget);
         learnt.spent += begin.elapsed();
         let facts = Facts { by: Some(self.name()), ..Facts::default() };
         let why = if runs.is_empty() {
@@ -94,11 +100,11 @@ impl Engine for RandomRuns {
     }
 }
 
-/// Failing runs, one a check.
-fn failing(task: &Task, kept: &mut Kept, spent: Duration, budget: &Budget) -> Vec<FailingRun> {
+/// Failing runs of the checks of a task, one a check.
+fn failing(task: &Task, learnt: &mut Learnt, budget: &Budget) -> Vec<FailingRun> {
     let mut search = Search::new(&task.program, &task.checks);
-    let mut found: Vec<FailingRun> = Vec::new();
     let mut most_runs = usize::MAX;
+    let spent = learnt.spent;
     let limited = match &budget.work {
         Some(work) => budget.spending(work.left() / PART_OF_WORK),
         None => {
@@ -106,20 +112,36 @@ fn failing(task: &Task, kept: &mut Kept, spent: Duration, budget: &Budget) -> Ve
             budget.within(most.saturating_sub(spent))
         }
     };
-    let first = kept.runs;
-    while limited.stopped().is_none() && kept.runs < most_runs && found.len() < task.checks.len() {
-        let (tape, made) = search.attempt(kept);
-        limited.spend(made.steps as u64 / STEPS_OF_WORK + 1);
-        let End::Fails(target) = made.end else { continue };
-        if found.iter().any(|run| run.target == target) {
-            continue;
+    let first = learnt.kept.runs;
+    loop {
+        let found = |node| learnt.found.get(&node);
+        let count = task.checks.iter().filter(|check| found(check.node).is_some()).count();
+        if count > 0 {
+            most_runs = most_runs.min(learnt.kept.runs + (learnt.kept.runs - first) + MORE_RUNS);
         }
-        let tape = shrink::shrink(&mut search, tape, made);
-        let trace = search.trace(&tape).filter(|trace| task.program.replay(trace).is_ok());
-        if let Some(trace) = trace {
-            found.push(FailingRun::of_trace(trace, target, EngineName::RandomRuns));
-            most_runs = most_runs.min(kept.runs + (kept.runs - first) + MORE_RUNS);
+        if count == task.checks.len() || learnt.kept.runs >= most_runs || limited.stopped().is_some() {
+            let runs = task.checks.iter().enumerate();
+            let run = |(at, check): (usize, &ErrorSite)| {
+                Some(FailingRun::of_trace(found(check.node)?.clone(), at, EngineName::RandomRuns))
+            };
+            return runs.filter_map(run).collect();
+        }
+        for _ in 0..RUNS_AT_ONCE {
+            if limited.stopped().is_some() {
+                break;
+            }
+            let (tape, made) = search.attempt(&mut learnt.kept);
+            limited.spend(made.steps as u64 / STEPS_OF_WORK + 1);
+            let End::Fails(node) = made.end else { continue };
+            if learnt.found.contains_key(&node) {
+                continue;
+            }
+            let tape = shrink::shrink(&mut search, tape, made);
+            let trace = search.trace(&tape).filter(|trace| task.program.replay(trace).is_ok());
+            if let Some(trace) = trace {
+                learnt.found.insert(node, trace);
+                break;
+            }
         }
     }
-    found
 }

@@ -4,7 +4,9 @@
 //! runs are made from what is kept by cutting, repeating and changing parts of it, as fuzzers do.
 
 use rustc_hash::FxHashMap;
-use wherefore_program::{ErrorSite, Interpreter, Node, Program, State, Step, Stepped, Trace};
+use wherefore_program::{
+    ErrorSite, Interpreter, Location, LocationKind, Node, Program, State, Step, Stepped, Trace,
+};
 
 use super::tape::{Fresh, Player, Tape};
 use super::values::{Dictionary, Random, likely};
@@ -12,8 +14,8 @@ use super::values::{Dictionary, Random, likely};
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// At a check that fails, by its number.
-    Fails(usize),
+    /// At an error.
+    Fails(Node),
     /// No step was possible: an assumption does not hold.
     Blocked,
     /// The program has ended.
@@ -55,8 +57,8 @@ const MOST_CELLS: usize = 1 << 27;
 pub(super) struct Search<'p> {
     program: &'p Program,
     interpreter: Interpreter<'p>,
-    /// For each location of each procedure, the number of its check and one more; else 0.
-    targets: Vec<Vec<u32>>,
+    /// For each location of each procedure, whether it is an error.
+    errors: Vec<Vec<bool>>,
     /// Where the edges of each procedure start among all.
     first_edge: Vec<usize>,
     /// How often each edge was taken in a run, and which were.
@@ -143,11 +145,12 @@ impl Kept {
 
 impl<'p> Search<'p> {
     pub fn new(program: &'p Program, checks: &[ErrorSite]) -> Self {
-        let mut targets: Vec<Vec<u32>> =
-            program.procedures.iter().map(|procedure| vec![0; procedure.locations.len()]).collect();
-        for (at, check) in checks.iter().enumerate() {
-            let Node { procedure, location } = check.node;
-            targets[procedure.0 as usize][location.0 as usize] = at as u32 + 1;
+        let is_error = |location: &Location| location.kind == LocationKind::Error;
+        let errors = program.procedures.iter();
+        let errors = errors.map(|procedure| procedure.locations.iter().map(is_error).collect());
+        let mut errors: Vec<Vec<bool>> = errors.collect();
+        for ErrorSite { node: Node { procedure, location }, .. } in checks {
+            errors[procedure.0 as usize][location.0 as usize] = true;
         }
         let mut first_edge = Vec::new();
         let mut count = 0;
@@ -158,7 +161,7 @@ impl<'p> Search<'p> {
         Self {
             program,
             interpreter: Interpreter::new(program),
-            targets,
+            errors,
             first_edge,
             counts: vec![0; count],
             touched: Vec::new(),
@@ -206,8 +209,8 @@ impl<'p> Search<'p> {
         let end = match self.interpreter.begin(&mut player) {
             Err(_) => End::Blocked,
             Ok(mut state) => loop {
-                if let Some(target) = state.node().and_then(|node| target(&self.targets, node)) {
-                    break End::Fails(target);
+                if let Some(node) = state.node().filter(|node| is_error(&self.errors, *node)) {
+                    break End::Fails(node);
                 }
                 if steps >= most {
                     break End::Cut;
@@ -251,7 +254,7 @@ impl<'p> Search<'p> {
         state.memory.extend(player.tape.memory.clone());
         let mut trace = Trace { start: state.clone(), steps: Vec::new() };
         let mut cells = 0;
-        while state.node().is_none_or(|node| target(&self.targets, node).is_none()) {
+        while state.node().is_none_or(|node| !is_error(&self.errors, node)) {
             let Stepped::Edge(edge) = self.interpreter.take(&mut state, &mut player) else { return None };
             cells += state.globals.len() + 2 * state.memory.len();
             cells += state.stack.iter().map(|frame| frame.locals.len()).sum::<usize>();
@@ -264,8 +267,6 @@ impl<'p> Search<'p> {
     }
 }
 
-/// The check at a location, by its number.
-fn target(targets: &[Vec<u32>], node: Node) -> Option<usize> {
-    let number = targets[node.procedure.0 as usize][node.location.0 as usize];
-    (number as usize).checked_sub(1)
+fn is_error(errors: &[Vec<bool>], node: Node) -> bool {
+    errors[node.procedure.0 as usize][node.location.0 as usize]
 }

@@ -1,0 +1,129 @@
+//! All expressions and targets of an operation, to be looked at or changed.
+
+use wherefore_program::{Argument, Assignment, Expr, ExprKind, Operation, Target};
+
+/// Changes expressions and targets.
+pub(crate) trait Rewrite {
+    /// Changes an expression; its parts are changed afterwards.
+    fn expr(&mut self, expr: &mut Expr);
+
+    /// Changes a target; its indices are changed afterwards. The flag says whether it is reached
+    /// only when a called procedure has returned.
+    fn target(&mut self, target: &mut Target, after_call: bool);
+}
+
+/// Changes all of an operation.
+pub(crate) fn operation(operation: &mut Operation, by: &mut impl Rewrite) {
+    match operation {
+        Operation::Assume(condition) => expression(condition, by),
+        Operation::Assign(change) => assignment(change, by),
+        Operation::Havoc(targets) => targets.iter_mut().for_each(|place| target(place, false, by)),
+        Operation::Call(call) => {
+            for argument in &mut call.arguments {
+                if let Argument::Value(value) = argument {
+                    expression(value, by);
+                }
+            }
+            assignment(&mut call.assignment, by);
+            call.results.iter_mut().flatten().for_each(|place| target(place, true, by));
+        }
+        Operation::Return(values) => values.iter_mut().for_each(|value| expression(value, by)),
+        Operation::Skip
+        | Operation::AtomicBegin
+        | Operation::AtomicEnd
+        | Operation::StartThread(_)
+        | Operation::EndThread
+        | Operation::Sync => {}
+    }
+}
+
+fn assignment(assignment: &mut Assignment, by: &mut impl Rewrite) {
+    assignment.values.iter_mut().for_each(|value| expression(value, by));
+    assignment.targets.iter_mut().for_each(|place| target(place, false, by));
+    if let Some(constraint) = &mut assignment.constraint {
+        expression(constraint, by);
+    }
+}
+
+fn target(target: &mut Target, after_call: bool, by: &mut impl Rewrite) {
+    by.target(target, after_call);
+    // Indices of results are read in a state that the caller does not know.
+    if !after_call {
+        target.indices.iter_mut().for_each(|index| expression(index, by));
+    }
+}
+
+/// Changes an expression, then its parts.
+fn expression(expr: &mut Expr, by: &mut impl Rewrite) {
+    by.expr(expr);
+    match &mut expr.kind {
+        ExprKind::Constant(_) | ExprKind::Choice { .. } => {}
+        ExprKind::Read { indices: parts, .. } | ExprKind::Float(_, parts) => {
+            parts.iter_mut().for_each(|part| expression(part, by));
+        }
+        ExprKind::Unary(_, value)
+        | ExprKind::ZeroExtend(value)
+        | ExprKind::SignExtend(value)
+        | ExprKind::Extract { value, .. } => expression(value, by),
+        ExprKind::Binary(_, left, right) => {
+            expression(left, by);
+            expression(right, by);
+        }
+        ExprKind::IfThenElse(condition, then, otherwise) => {
+            expression(condition, by);
+            expression(then, by);
+            expression(otherwise, by);
+        }
+    }
+}
+
+/// Looks at the expressions of an operation, those in the indices of targets included. Indices of
+/// results are not among them: they are read when the callee has returned.
+pub(crate) fn each_expression<'a>(operation: &'a Operation, see: &mut impl FnMut(&'a Expr)) {
+    match operation {
+        Operation::Assume(condition) => see(condition),
+        Operation::Return(values) => values.iter().for_each(&mut *see),
+        Operation::Assign(change) => in_assignment(change, see),
+        Operation::Call(call) => {
+            for argument in &call.arguments {
+                if let Argument::Value(value) = argument {
+                    see(value);
+                }
+            }
+            in_assignment(&call.assignment, see);
+        }
+        Operation::Havoc(targets) => targets.iter().flat_map(|target| &target.indices).for_each(see),
+        Operation::Skip
+        | Operation::AtomicBegin
+        | Operation::AtomicEnd
+        | Operation::StartThread(_)
+        | Operation::EndThread
+        | Operation::Sync => {}
+    }
+}
+
+fn in_assignment<'a>(assignment: &'a Assignment, see: &mut impl FnMut(&'a Expr)) {
+    assignment.values.iter().for_each(&mut *see);
+    assignment.targets.iter().flat_map(|target| &target.indices).for_each(&mut *see);
+    assignment.constraint.iter().for_each(see);
+}
+
+/// Looks at the targets of an operation; the flag says whether they are results of a call.
+pub(crate) fn each_target<'a>(operation: &'a Operation, see: &mut impl FnMut(&'a Target, bool)) {
+    match operation {
+        Operation::Assign(change) => change.targets.iter().for_each(|target| see(target, false)),
+        Operation::Havoc(targets) => targets.iter().for_each(|target| see(target, false)),
+        Operation::Call(call) => {
+            call.assignment.targets.iter().for_each(|target| see(target, false));
+            call.results.iter().flatten().for_each(|target| see(target, true));
+        }
+        Operation::Assume(_)
+        | Operation::Return(_)
+        | Operation::Skip
+        | Operation::AtomicBegin
+        | Operation::AtomicEnd
+        | Operation::StartThread(_)
+        | Operation::EndThread
+        | Operation::Sync => {}
+    }
+}
