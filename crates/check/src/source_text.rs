@@ -31,7 +31,8 @@ impl Vocabulary {
     /// Adds a variable of the source. Arrays of several dimensions and memory have no expression.
     pub fn add(&mut self, term: Term, text: String, variable: &Variable) {
         let is_plain = match &variable.ty {
-            Type::Scalar(_) => true,
+            // Cells of memory that have no name in the source.
+            Type::Scalar(_) => !variable.name.starts_with("memory."),
             Type::Array { .. } => {
                 variable.ty.dimensions().iter().all(|d| d.low == 0) && variable.ty.dimensions().len() == 1
             }
@@ -401,6 +402,7 @@ mod tests {
                     value_names: None,
                     signed,
                     float: false,
+                    pointer: false,
                     shared: false,
                     initial: None,
                     span,

@@ -91,6 +91,7 @@ impl Instrumented {
             value_names: None,
             signed: false,
             float: false,
+            pointer: false,
             shared: true,
             initial: Some(0),
             span: program.procedure(program.entry).span,

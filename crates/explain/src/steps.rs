@@ -130,5 +130,23 @@ fn values(
     let large: BTreeSet<&str> =
         globals.chain(locals).filter(hidden).map(|(variable, _)| variable.name.as_str()).collect();
     let small = |(name, _): &(String, String)| !large.contains(name.split('[').next().unwrap_or(name));
-    interpreter.show(state).into_iter().filter(small).collect()
+    let mut shown: BTreeMap<String, String> = interpreter.show(state).into_iter().filter(small).collect();
+    shown.extend(in_memory(program, &body.name, state));
+    shown
+}
+
+/// The cells of memory that were written, of objects of the file and of the running function.
+fn in_memory<'a>(
+    program: &'a Program,
+    function: &'a str,
+    state: &'a State,
+) -> impl Iterator<Item = (String, String)> + 'a {
+    let shown = move |((memory, address), value): (&(u32, u64), &u64)| {
+        let width = program.globals.get(*memory as usize)?.ty.element().width();
+        let cell = program.named_cell(*address, width)?;
+        let is_seen = cell.object.function.as_ref().is_none_or(|owner| owner == function);
+        let is_small = cell.alike <= MOST_CELLS as u64;
+        (is_seen && is_small).then(|| (cell.name, program.show_read(*value, width, cell.reading)))
+    };
+    state.memory.iter().filter_map(shown)
 }

@@ -72,6 +72,7 @@ pub(crate) fn with_inputs_of(program: &Program, trace: &Trace) -> Program {
             value_names: None,
             signed: false,
             float: false,
+            pointer: false,
             shared: true,
             initial: Some(0),
             span: program.edge(at).span,

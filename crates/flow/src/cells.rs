@@ -11,8 +11,8 @@
 //! Locations and edges keep their numbers, and so do the variables that were there before.
 
 use wherefore_program::{
-    BinaryOp, Dimension, EdgeId, Expr, ExprKind, Node, Operation, ProcedureId, Program, State, Target, Type,
-    Var, Variable, When,
+    BinaryOp, Dimension, EdgeId, Expr, ExprKind, Node, Operation, ProcedureId, Program, Reading, State,
+    Target, Type, Var, Variable, When,
 };
 
 use crate::expression::range_of;
@@ -62,8 +62,7 @@ impl Cells {
                 1 => Type::Scalar(element),
                 length => Type::Array { element, dimensions: vec![Dimension { low: 0, length }] },
             };
-            let name = format!("{}.{}", memory.name, window.first);
-            let variable = Variable { name, ty, ..memory.clone() };
+            let variable = named(&program, memory, window, ty);
             window.variable = Some(program.globals.len() as u32);
             made.push(*window);
             program.globals.push(variable);
@@ -97,6 +96,26 @@ impl Cells {
             }
         }
         original
+    }
+}
+
+/// The variable for the cells of a window. A single value of an object of the whole file has the name
+/// and the reading of the source; others have a name of ours.
+fn named(program: &Program, memory: &Variable, window: &Window, ty: Type) -> Variable {
+    let cell = match ty {
+        Type::Scalar(element) => program.named_cell(window.first, element.width()),
+        _ => None,
+    };
+    let made = Variable { name: format!("{}.{}", memory.name, window.first), ty, ..memory.clone() };
+    match cell.filter(|cell| cell.object.function.is_none()) {
+        None => made,
+        Some(cell) => Variable {
+            name: cell.name,
+            signed: cell.reading == Reading::Signed,
+            float: cell.reading == Reading::Float,
+            pointer: cell.reading == Reading::Pointer,
+            ..made
+        },
     }
 }
 

@@ -18,7 +18,7 @@ use crate::types::Scalar;
 /// main.assert(check, Expr::bool(false), end);
 /// main.edge(end, main.exit(), Operation::Return(Vec::new()), span);
 /// let main = main.finish(check);
-/// let program = Program { sources: vec![source], globals: vec![], procedures: vec![main], entry: ProcedureId(0) };
+/// let program = Program { sources: vec![source], globals: vec![], procedures: vec![main], entry: ProcedureId(0), objects: Default::default() };
 ///
 /// let targets = program.targets(&TargetChoice::Default)?;
 /// let exploration = explore(&program, &targets, ExploreLimits::default());

@@ -240,6 +240,7 @@ mod tests {
             value_names: None,
             signed: false,
             float: false,
+            pointer: false,
             shared: false,
             initial: None,
             span,
@@ -257,6 +258,7 @@ mod tests {
             globals: vec![],
             procedures: vec![main.finish(places[0])],
             entry: ProcedureId(0),
+            objects: crate::Objects::default(),
         };
         let interpreter = Interpreter::new(&program);
         let start = interpreter.initial_states(1).0.remove(0);

@@ -318,7 +318,13 @@ mod tests {
 
     #[test]
     fn widths_change_by_zeros_signs_and_cuts() {
-        let program = Program { sources: vec![], globals: vec![], procedures: vec![], entry: ProcedureId(0) };
+        let program = Program {
+            sources: vec![],
+            globals: vec![],
+            procedures: vec![],
+            entry: ProcedureId(0),
+            objects: crate::Objects::default(),
+        };
         let layout = Layout::new(&program);
         let memory = BTreeMap::new();
         let now = Store { globals: &[], memory: &memory, locals: &[] };

@@ -12,7 +12,8 @@
 //! 5. [`TargetChoice`]: which locations are errors. [`Task`]: what is asked of a program.
 //! 6. Static facts: [`CallGraph`], [`Dominators`], [`loops`], [`ModRef`].
 //! 7. [`PathSlicer`]: what of a path matters for getting to its end.
-//! 8. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`]
+//! 8. [`Object`]: what lies where in memory, in the words of the source.
+//! 9. [`ProcedureBuilder`] makes procedures; [`Program::check`] judges them; [`Program::listing`]
 //!    and [`Program::dot`] show them. `bytes.rs`: source texts that are not UTF-8.
 //!
 //! *Invariant:* a front end hands over only programs that [`Program::check`] accepts.
@@ -38,6 +39,7 @@ mod graph;
 mod interpret;
 pub mod loops;
 mod mod_ref;
+mod objects;
 mod path_slice;
 mod print;
 mod program;
@@ -62,6 +64,7 @@ pub use expression::{BinaryOp, Expr, ExprKind, Target, UnaryOp, Var, When};
 pub use graph::Graph;
 pub use interpret::{Extent, Frame, Interpreter, State};
 pub use mod_ref::{Effects, ModRef};
+pub use objects::{Blocks, NamedCell, Object, Objects, Part, Reading};
 pub use path_slice::{
     CallStack, Lvalue, Owner, PathSlice, PathSlicer, Record, SliceOptions, Stops, Taken, Visit, WalkEnd,
 };

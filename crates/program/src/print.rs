@@ -111,6 +111,7 @@ impl Program {
         let name = variable.value_names.as_ref().and_then(|names| names.get(value as usize));
         match (name, variable.ty.element()) {
             (Some(name), _) => name.clone(),
+            (None, _) if variable.pointer => self.show_pointer(value),
             (None, crate::Scalar::Bits(width)) if variable.float && Format::of_width(width).is_some() => {
                 Format::of_width(width).map_or_else(String::new, |format| format.show(value))
             }

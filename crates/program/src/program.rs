@@ -2,6 +2,7 @@
 
 use crate::error::ProgramError;
 use crate::expression::{Expr, Target, Var, When};
+use crate::objects::Objects;
 use crate::source::{Position, SourceFile, Span};
 use crate::types::{Scalar, Type};
 use crate::violation::Violation;
@@ -58,6 +59,8 @@ pub struct Program {
     pub procedures: Vec<Procedure>,
     /// Where execution starts.
     pub entry: ProcedureId,
+    /// What lies where in memory.
+    pub objects: Objects,
 }
 
 /// A variable.
@@ -75,6 +78,8 @@ pub struct Variable {
     pub signed: bool,
     /// Whether people read its values as floating-point numbers of that many bits.
     pub float: bool,
+    /// Whether its values are addresses.
+    pub pointer: bool,
     /// Whether all threads see one copy; else each has its own. Only globals are shared.
     pub shared: bool,
     /// The value at the start, the same for every cell of an array; none means any value.

@@ -11,6 +11,7 @@ mod cases;
 mod interpolants;
 mod memory;
 mod random_programs;
+mod random_runs;
 mod random_threads;
 mod recursion;
 mod refinement;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Argument, Assignment, BinaryOp, Call, Expr, FileId, LocationId, LocationKind, Operation, Procedure,
-    ProcedureBuilder, ProcedureId, Program, Scalar, SourceFile, Span, Target, ThreadStart, Type, Var,
-    Variable, When,
+    Argument, Assignment, BinaryOp, Call, Expr, FileId, LocationId, LocationKind, Objects, Operation,
+    Procedure, ProcedureBuilder, ProcedureId, Program, Scalar, SourceFile, Span, Target, ThreadStart, Type,
+    Var, Variable, When,
 };
 
 use super::ast::{self, At, ExprKind, Name, Statement, StatementKind};
@@ -38,7 +38,8 @@ pub(super) fn lower(
     let lowered = file.procedures.iter().map(|procedure| lower_procedure(procedure, &scope, reporter));
     let procedures: Vec<Procedure> = lowered.collect();
     let globals = file.globals.iter().map(|name| Variable { shared: true, ..variable(name) }).collect();
-    let program = Program { sources: vec![source], globals, procedures, entry: entry_id? };
+    let program =
+        Program { sources: vec![source], globals, procedures, entry: entry_id?, objects: Objects::default() };
     reporter.is_clean().then_some(program)
 }
 
@@ -65,6 +66,7 @@ fn variable(name: &Name) -> Variable {
         value_names: None,
         signed: false,
         float: false,
+        pointer: false,
         shared: false,
         initial: None,
         span,

@@ -463,8 +463,13 @@ fn translate_texts(
         &mut lowered.procedures,
         lowered.assumptions.iter_mut().chain(&mut lowered.doubts),
     );
-    let program =
-        Program { sources, globals: lowered.globals, procedures: lowered.procedures, entry: lowered.entry };
+    let program = Program {
+        sources,
+        globals: lowered.globals,
+        procedures: lowered.procedures,
+        entry: lowered.entry,
+        objects: lowered.objects,
+    };
     debug_assert_eq!(program.check(), Ok(()));
     if has_threads {
         threads::forget_many(&program, &mut lowered.unsupported);

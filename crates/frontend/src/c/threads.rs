@@ -335,6 +335,7 @@ impl Split<'_> {
             value_names: None,
             signed: false,
             float: false,
+            pointer: false,
             shared: false,
             initial: None,
             span,

@@ -104,6 +104,7 @@ impl Types {
                     value_names,
                     signed: false,
                     float: false,
+                    pointer: false,
                     shared,
                     initial: None,
                     span,

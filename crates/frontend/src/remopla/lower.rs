@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Argument, Assignment, Call, LocationKind, Operation, Procedure, ProcedureBuilder, ProcedureId, Program,
-    Scalar, SourceFile, Var, Variable,
+    Argument, Assignment, Call, LocationKind, Objects, Operation, Procedure, ProcedureBuilder, ProcedureId,
+    Program, Scalar, SourceFile, Var, Variable,
 };
 
 use super::ast::{self, Body, Name, Rule};
@@ -126,7 +126,8 @@ pub(super) fn lower(
     let mut procedures: Vec<Procedure> =
         units.iter().map(|unit| BodyLowering::new(unit, &world, reporter).run()).collect();
     let entry = start(file, &source, entry, &world, &mut procedures, reporter);
-    let program = Program { sources: vec![source], globals, procedures, entry: entry? };
+    let program =
+        Program { sources: vec![source], globals, procedures, entry: entry?, objects: Objects::default() };
     reporter.is_clean().then_some(program)
 }
 

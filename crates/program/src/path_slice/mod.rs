@@ -136,7 +136,7 @@ pub struct Taken {
 /// main.edge(at[4], main.exit(), Operation::Return(vec![]), span);
 /// # let variable = Variable { name: "l".into(), ty: Type::bits(2), value_names: None, signed: false, float: false, shared: true, initial: None, span };
 /// let procedures = vec![main.finish(at[0])];
-/// let program = Program { sources: vec![SourceFile::new("x", "")], globals: vec![variable], procedures, entry: ProcedureId(0) };
+/// let program = Program { sources: vec![SourceFile::new("x", "")], globals: vec![variable], procedures, entry: ProcedureId(0), objects: Default::default() };
 ///
 /// let path = [0, 2, 3].map(|edge| EdgeRef { procedure: ProcedureId(0), edge: EdgeId(edge) });
 /// let slice = PathSlicer::new(&program).slice(&path)?;

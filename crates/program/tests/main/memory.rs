@@ -13,6 +13,7 @@ fn variable(name: &str, ty: Type, initial: Option<u64>) -> Variable {
         value_names: None,
         signed: false,
         float: false,
+        pointer: false,
         shared: true,
         initial,
         span,
@@ -43,7 +44,7 @@ fn program(initial: Option<u64>) -> Program {
         variable("x", Type::Scalar(BYTE), Some(0)),
     ];
     let sources = vec![SourceFile::new("m", "x")];
-    Program { sources, globals, procedures: vec![main], entry: ProcedureId(0) }
+    Program { sources, globals, procedures: vec![main], entry: ProcedureId(0), objects: Objects::default() }
 }
 
 fn explored(program: &Program) -> Exploration<'_> {

@@ -18,6 +18,7 @@ fn bits(name: &str) -> Variable {
         value_names: None,
         signed: false,
         float: false,
+        pointer: false,
         shared: false,
         initial: None,
         span,
@@ -75,6 +76,7 @@ fn program() -> Program {
         globals: vec![Variable { shared: true, ..bits("x") }],
         procedures: vec![main.finish(zero), f.finish(branch)],
         entry: ProcedureId(0),
+        objects: Objects::default(),
     }
 }
 

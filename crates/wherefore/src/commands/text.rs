@@ -100,6 +100,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
     if let (Some(property), Some(command)) = (&report.property, &report.command) {
         let by = match report.engine {
             Some("bounded") => "answered by bounded checking in",
+            Some("random") => "answered by random runs in",
             Some("cegar") => "answered by refinement in",
             Some("exact") => "answered by exact checking in",
             Some("flow") => "answered by data flow in",
@@ -242,12 +243,13 @@ pub fn slice(answer: &SliceReport, file: &str) -> String {
 /// The steps of a run that matter, with the number of those in between that do not.
 fn write_run_in_part(out: &mut String, trace: &[RunStep]) {
     let mut rest = trace;
+    let mut seen = Seen::default();
     while let Some(first) = rest.first() {
         let matters = first.matters != Some(false);
         let count = rest.iter().take_while(|step| (step.matters != Some(false)) == matters).count();
         let (part, after) = rest.split_at(count);
         if matters {
-            write_run(out, part);
+            write_steps(out, part, &mut seen);
         } else {
             let steps = if count == 1 { "step that does" } else { "steps that do" };
             let _ = writeln!(out, "    …  {count} {steps} not matter");
@@ -258,6 +260,14 @@ fn write_run_in_part(out: &mut String, trace: &[RunStep]) {
 
 /// The steps of a run; values are shown where they change.
 fn write_run(out: &mut String, trace: &[RunStep]) {
+    write_steps(out, trace, &mut Seen::default());
+}
+
+/// The values that were shown last, by function, depth and name.
+type Seen<'a> = std::collections::HashMap<(&'a str, usize, &'a str), &'a str>;
+
+/// Some steps of a run; values are shown where they are not those that were shown last.
+fn write_steps<'a>(out: &mut String, trace: &'a [RunStep], seen: &mut Seen<'a>) {
     let lines: Vec<String> = trace
         .iter()
         .map(|step| {
@@ -265,17 +275,13 @@ fn write_run(out: &mut String, trace: &[RunStep]) {
         })
         .collect();
     let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).min(60);
-    let mut last: Option<&RunStep> = None;
     for (step, line) in trace.iter().zip(&lines) {
-        let same_frame = |other: &&RunStep| other.procedure == step.procedure && other.depth == step.depth;
         let changed = step.values.iter().filter(|(name, value)| {
-            let before = last.and_then(|last| last.values.get(*name));
-            before != Some(value) || last.filter(same_frame).is_none()
+            seen.insert((&step.procedure, step.depth, name), value) != Some(value.as_str())
         });
         let changed: Vec<String> = changed.map(|(name, value)| format!("{name}={value}")).collect();
         let line = format!("{line:width$}  {}", changed.join(" "));
         let _ = writeln!(out, "{}", line.trim_end());
-        last = Some(step);
     }
 }
 

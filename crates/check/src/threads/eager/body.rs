@@ -50,6 +50,7 @@ impl Code {
             value_names: None,
             signed: false,
             float: false,
+            pointer: false,
             shared: false,
             initial: Some(0),
             span,

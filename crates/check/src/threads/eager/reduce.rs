@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use wherefore_program::{
     Assignment, BinaryOp, EdgeId, EdgeRef, ErrorKind, ErrorSite, Expr, Location, LocationId, LocationKind,
-    Node, Operation, Procedure, ProcedureId, Program, Scalar, Span, SwitchPoints, Target, Type, Var,
+    Node, Objects, Operation, Procedure, ProcedureId, Program, Scalar, Span, SwitchPoints, Target, Type, Var,
     Variable, When,
 };
 
@@ -96,6 +96,7 @@ impl<'a> Store<'a> {
                 value_names,
                 signed,
                 float: false,
+                pointer: false,
                 shared: true,
                 initial,
                 span,
@@ -374,7 +375,13 @@ pub(super) fn reduce(program: &Program, checks: &[ErrorSite], plan: &Plan) -> Re
         origins.push(from);
     }
     let (globals, round) = (store.globals, store.round);
-    let program = Program { sources: program.sources.clone(), globals, procedures, entry: ProcedureId(0) };
+    let program = Program {
+        sources: program.sources.clone(),
+        globals,
+        procedures,
+        entry: ProcedureId(0),
+        objects: Objects::default(),
+    };
     debug_assert_eq!(program.check(), Ok(()));
     Reduced { program, checks: sites, origins, round }
 }

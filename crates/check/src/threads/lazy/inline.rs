@@ -126,6 +126,7 @@ impl Builder<'_> {
             value_names: None,
             signed: false,
             float: false,
+            pointer: false,
             shared: false,
             initial: Some(initial),
             span: self.span,
@@ -468,6 +469,7 @@ impl Builder<'_> {
             globals: self.program.globals.clone(),
             procedures: vec![procedure],
             entry: ProcedureId(0),
+            objects: self.program.objects.clone(),
         };
         program.check().ok()?;
         Some(Inlined {

@@ -180,6 +180,7 @@ impl Body {
             value_names: None,
             signed: false,
             float: false,
+            pointer: false,
             shared: false,
             initial: None,
             span,

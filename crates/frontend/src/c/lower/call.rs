@@ -1,8 +1,8 @@
 //! Calls.
 
 use wherefore_program::{
-    Argument, Assignment, BinaryOp, Call, Expr, FloatOp, FloatOperation, Format, LocationKind, Operation,
-    Scalar, Span, Target, Type, When, c_library,
+    Argument, Assignment, BinaryOp, Blocks, Call, Expr, FloatOp, FloatOperation, Format, LocationKind,
+    Operation, Scalar, Span, Target, Type, When, c_library,
 };
 
 use super::value::resize;
@@ -57,7 +57,9 @@ impl Context<'_> {
         self.assume("memory never runs out", Some(span));
         let ty = Type::Scalar(self.pointer());
         let first = if self.checks_memory() {
-            super::HEAP.next_multiple_of(1 << self.slot_bits())
+            let (first, bits) = (super::HEAP.next_multiple_of(1 << self.slot_bits()), self.slot_bits());
+            self.objects.blocks = Some(Blocks { first, bits });
+            first
         } else {
             super::HEAP
         };

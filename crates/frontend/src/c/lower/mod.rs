@@ -17,6 +17,7 @@ mod declare;
 mod floats;
 mod initial;
 mod memory;
+mod object_names;
 mod order;
 mod outside;
 mod overflow;
@@ -34,8 +35,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Operation, Procedure, ProcedureId, Scalar, Span,
-    Type, Unsupported, Var, Variable, ViolationKind,
+    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Objects, Operation, Procedure, ProcedureId,
+    Scalar, Span, Type, Unsupported, Var, Variable, ViolationKind,
 };
 
 use super::ctype::CType;
@@ -71,6 +72,8 @@ pub(crate) struct Context<'t> {
     regions: BTreeMap<Class, memory::Division>,
     memories: usize,
     next_address: u64,
+    /// What lies where, and what it is called.
+    objects: Objects,
     /// For functions that need not exist, whether they do.
     weak: FxHashMap<FunctionId, Var>,
     /// The tables of extents, and where objects are, of classes whose accesses are checked.
@@ -117,6 +120,7 @@ pub(crate) struct Lowered {
     pub(crate) globals: Vec<Variable>,
     pub(crate) procedures: Vec<Procedure>,
     pub(crate) entry: ProcedureId,
+    pub(crate) objects: Objects,
     pub(crate) inputs: Vec<Input>,
     pub(crate) approximations: Vec<EdgeRef>,
     pub(crate) assumptions: Vec<Assumption>,
@@ -144,6 +148,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         regions: BTreeMap::new(),
         memories: 0,
         next_address: OBJECTS,
+        objects: Objects::default(),
         weak: FxHashMap::default(),
         extents: BTreeMap::new(),
         layouts: BTreeMap::new(),
@@ -210,6 +215,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         globals: context.globals,
         procedures: lowered,
         entry,
+        objects: context.objects,
         inputs: context.inputs,
         approximations: context.approximations,
         assumptions: context.assumptions,

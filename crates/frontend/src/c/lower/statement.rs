@@ -88,6 +88,7 @@ impl Lower<'_, '_> {
             let variable = self.body.variable(&name, Type::Scalar(scalar), span);
             let made = self.body.variables.last_mut().expect("it was just made");
             (made.signed, made.float) = (piece.is_signed(), piece.is_float());
+            made.pointer = piece.is_pointer();
             values.push(Expr::variable(variable, scalar));
         }
         stores.push((Place::Split { object: id, start: 0, indices: Vec::new(), ty, at: span }, values, span));

@@ -133,7 +133,11 @@ impl Context<'_> {
                     frame.size += size.max(1).next_multiple_of(16) + 16;
                     Storage::Memory(Base::Frame(offset))
                 }
-                None => Storage::Memory(Base::Constant(self.allocate(size, span)?)),
+                None => {
+                    let address = self.allocate(size, span)?;
+                    self.name_object(id, address, size);
+                    Storage::Memory(Base::Constant(address))
+                }
             }
         };
         self.storages.insert(id, storage.clone());
@@ -146,6 +150,7 @@ impl Context<'_> {
     /// Gives an object in memory that is not on a stack its constant address.
     pub(crate) fn constant_base(&mut self, id: ObjectId, size: u64, span: Span) -> Checked<u64> {
         let address = self.allocate(size, span)?;
+        self.name_object(id, address, size);
         self.storages.insert(id, Storage::Memory(Base::Constant(address)));
         if self.tree.object(id).lifetime == Lifetime::Static {
             self.statics.push(id);
@@ -178,6 +183,7 @@ impl Context<'_> {
             };
             let made = list.last_mut().expect("it was just made");
             (made.signed, made.float) = (shape.ty.is_signed(), shape.ty.is_float());
+            made.pointer = shape.ty.is_pointer();
             leaves.push(Leaf { ty: shape.ty, bits: shape.bits, variable: Some(variable) });
         }
         Storage::Split(leaves)
@@ -197,6 +203,7 @@ impl Context<'_> {
             value_names: None,
             signed: false,
             float: false,
+            pointer: false,
             shared: true,
             initial,
             span,

@@ -41,6 +41,7 @@ pub fn variable(name: &str, ty: Type) -> Variable {
         value_names: None,
         signed: false,
         float: false,
+        pointer: false,
         shared: true,
         initial: None,
         span: span(),
@@ -88,7 +89,8 @@ impl Cfa {
             locations.push(made.1);
         }
         let sources = vec![SourceFile::new("cfa", "")];
-        let program = Program { sources, globals, procedures, entry: ids["main"] };
+        let program =
+            Program { sources, globals, procedures, entry: ids["main"], objects: Objects::default() };
         program.check().expect("a well-formed program");
         Self { program, domain, meanings, locations }
     }

@@ -33,6 +33,7 @@ fn word(name: &str) -> Variable {
         value_names: None,
         signed: false,
         float: false,
+        pointer: false,
         shared: false,
         initial: None,
         span: span(),
@@ -154,5 +155,8 @@ pub fn long_path(calls: usize, workers: u32, tie: Tie) -> LongPath {
         }
     }
     let sources = vec![SourceFile::new("long", "")];
-    LongPath { program: Program { sources, globals, procedures, entry: ProcedureId(0) }, path }
+    LongPath {
+        program: Program { sources, globals, procedures, entry: ProcedureId(0), objects: Objects::default() },
+        path,
+    }
 }

@@ -170,7 +170,8 @@ impl Random {
         ];
         let procedures = (0..3).map(|own| self.procedure(own)).collect();
         let sources = vec![SourceFile::new("random", "")];
-        let program = Program { sources, globals, procedures, entry: ProcedureId(0) };
+        let program =
+            Program { sources, globals, procedures, entry: ProcedureId(0), objects: Objects::default() };
         program.check().expect("a well-formed program");
         program
     }
@@ -206,6 +207,7 @@ fn variable(name: &str, ty: Type) -> Variable {
         value_names: None,
         signed: false,
         float: false,
+        pointer: false,
         shared: true,
         initial: None,
         span,

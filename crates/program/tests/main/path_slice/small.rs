@@ -43,7 +43,8 @@ fn sequence(name: &str, variables: usize, operations: Vec<Operation>) -> Procedu
 
 fn program(globals: Vec<Variable>, procedures: Vec<Procedure>) -> Program {
     let sources = vec![SourceFile::new("small", "")];
-    let program = Program { sources, globals, procedures, entry: ProcedureId(0) };
+    let program =
+        Program { sources, globals, procedures, entry: ProcedureId(0), objects: Objects::default() };
     program.check().expect("a well-formed program");
     program
 }

@@ -84,7 +84,15 @@ impl Straight {
         }
         let procedures = vec![builder.finish(entry)];
         let sources = program.sources.clone();
-        Self { program: Program { sources, globals, procedures, entry: ProcedureId(0) } }
+        Self {
+            program: Program {
+                sources,
+                globals,
+                procedures,
+                entry: ProcedureId(0),
+                objects: Objects::default(),
+            },
+        }
     }
 
     /// The first states of the program that can run the whole line.
