@@ -104,6 +104,7 @@ mod tests {
                 value_names: None,
                 signed: !float,
                 float,
+                pointer: false,
                 shared: false,
                 initial: None,
                 span: Span::new(FileId(0), 0, 0),

@@ -134,7 +134,7 @@ pub struct Taken {
 /// main.edge(at[2], at[4], Operation::Assume(is(1).not()), span);
 /// main.edge(at[3], at[4], Operation::Skip, span);
 /// main.edge(at[4], main.exit(), Operation::Return(vec![]), span);
-/// # let variable = Variable { name: "l".into(), ty: Type::bits(2), value_names: None, signed: false, float: false, shared: true, initial: None, span };
+/// # let variable = Variable { name: "l".into(), ty: Type::bits(2), value_names: None, signed: false, float: false, pointer: false, shared: true, initial: None, span };
 /// let procedures = vec![main.finish(at[0])];
 /// let program = Program { sources: vec![SourceFile::new("x", "")], globals: vec![variable], procedures, entry: ProcedureId(0), objects: Default::default() };
 ///
