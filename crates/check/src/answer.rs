@@ -11,6 +11,7 @@ use crate::confirm::{Replaying, confirm};
 use crate::data_flow::Discharged;
 use crate::engine::{Engine, Session};
 use crate::exact::{Exact, Search};
+use crate::induction::{Induction, Way};
 use crate::portfolio::{Extent, portfolio};
 use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
@@ -49,6 +50,10 @@ pub enum EngineChoice {
     Refinement,
     /// All runs with a bounded number of iterations of each loop.
     Bounded,
+    /// k-induction from facts.
+    Induction,
+    /// Property-directed reachability from facts.
+    Reachability,
 }
 
 /// The question whether runs come to a check may take this much longer than the verdict did.
@@ -71,8 +76,12 @@ impl Question {
         match (self.engine, by_diagrams) {
             (EngineChoice::Exact, _) => vec![exact()],
             (EngineChoice::Bounded, _) => vec![Arc::new(BoundedChecking)],
+            (EngineChoice::Induction, _) => vec![Arc::new(Induction { way: Way::Deep })],
+            (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
-            (EngineChoice::Auto, false) => vec![Arc::new(BoundedChecking), solver()],
+            (EngineChoice::Auto, false) => {
+                vec![Arc::new(BoundedChecking), solver(), Arc::new(Induction { way: Way::Both })]
+            }
             (EngineChoice::Refinement, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));
                 vec![Arc::new(DiagramRefinement { heuristic })]

@@ -40,6 +40,7 @@ mod encoding;
 mod engine;
 pub mod exact;
 pub mod harness;
+pub mod induction;
 mod meaning;
 mod path_terms;
 mod portfolio;

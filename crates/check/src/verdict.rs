@@ -157,6 +157,10 @@ pub enum EngineName {
     Refinement,
     /// All runs with a bounded number of iterations of each loop.
     Bounded,
+    /// k-induction from facts.
+    Induction,
+    /// Property-directed reachability from facts.
+    Reachability,
     /// Ranges of variables at all locations.
     DataFlow,
     /// Schedules: all configurations, one by one.
@@ -174,6 +178,8 @@ impl EngineName {
             Self::Exact => "exact",
             Self::Refinement => "cegar",
             Self::Bounded => "bounded",
+            Self::Induction => "induction",
+            Self::Reachability => "pdr",
             Self::DataFlow => "flow",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
@@ -188,6 +194,8 @@ impl fmt::Display for EngineName {
             Self::Exact => "exact checking",
             Self::Refinement => "refinement",
             Self::Bounded => "bounded checking",
+            Self::Induction => "induction",
+            Self::Reachability => "property-directed reachability",
             Self::DataFlow => "data flow",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
@@ -321,6 +329,10 @@ pub enum Cause {
     LargestBound,
     /// No predicates were found that exclude a counterexample.
     NoPredicates,
+    /// Facts and steps do not exclude a failure, up to the largest depth of induction.
+    NotInductive,
+    /// A way to a failure was found, which is left to engines that make runs.
+    OpenWay,
     /// A proof was found, but its check did not accept it.
     ProofNotAccepted(String),
     /// The engine has failed: an error of ours.
@@ -334,6 +346,8 @@ impl Stopped {
             Cause::TooLarge => "the program is too large with its calls expanded",
             Cause::LargestBound => "the largest bound was reached",
             Cause::NoPredicates => "no predicates were found that exclude a counterexample",
+            Cause::NotInductive => "the checks are not inductive to the largest depth",
+            Cause::OpenWay => "a way to a failure remains that it cannot run",
             Cause::ProofNotAccepted(why) => why,
             Cause::Failed => "it failed, which is an error of wherefore",
         };
@@ -350,6 +364,11 @@ impl Stopped {
                     None => "no bound was completed".to_owned(),
                 };
                 format!("bounded checking: {cause}; {known}")
+            }
+            EngineName::Induction => format!("induction: {cause}"),
+            EngineName::Reachability => {
+                let lemmas = if self.excluded == 1 { "lemma was" } else { "lemmas were" };
+                format!("property-directed reachability: {cause}; {} {lemmas} learnt", self.excluded)
             }
             EngineName::Refinement => {
                 let count = self.excluded;

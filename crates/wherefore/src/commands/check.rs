@@ -69,6 +69,10 @@ enum Engine {
     Cegar,
     /// All runs with a bounded number of iterations of each loop.
     Bounded,
+    /// k-induction from facts: ranges, equations, conditions that still hold.
+    Induction,
+    /// Property-directed reachability from these facts.
+    Pdr,
     /// With threads: all configurations, one by one.
     Explicit,
     /// With threads: a bounded number of contexts as a sequential program, decided exactly.
@@ -128,6 +132,8 @@ impl CheckArgs {
             Engine::Exact => EngineChoice::Exact,
             Engine::Cegar => EngineChoice::Refinement,
             Engine::Bounded => EngineChoice::Bounded,
+            Engine::Induction => EngineChoice::Induction,
+            Engine::Pdr => EngineChoice::Reachability,
             Engine::Explicit | Engine::Eager | Engine::Lazy => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
@@ -158,7 +164,7 @@ impl CheckArgs {
             Engine::Explicit => Some(Way::Explicit),
             Engine::Eager => Some(Way::Eager),
             Engine::Lazy => Some(Way::Lazy),
-            Engine::Exact | Engine::Cegar | Engine::Bounded => None,
+            Engine::Exact | Engine::Cegar | Engine::Bounded | Engine::Induction | Engine::Pdr => None,
         };
         if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy)) {
             return refused("--engine explicit, eager and lazy are for programs with threads");

@@ -20,7 +20,7 @@ use crate::symbolic::{Machine, PlaceId};
 
 /// What the check of a proof found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Checked {
+pub(crate) enum Checked {
     /// It is a proof.
     Proof,
     /// It is not inductive.
@@ -44,7 +44,7 @@ impl Checked {
 }
 
 /// Whether all formulas always hold.
-pub(super) fn discharge(
+pub(crate) fn discharge(
     terms: &mut Terms,
     obligations: Vec<Term>,
     solver: &mut dyn Solver,
@@ -62,7 +62,7 @@ pub(super) fn discharge(
 }
 
 /// Checks that formulas, one a point, are a proof.
-pub(super) fn check(
+pub(crate) fn check(
     machine: &mut Machine<'_>,
     graph: &Graph,
     holds: &[Term],
@@ -76,7 +76,7 @@ pub(super) fn check(
 }
 
 /// Checks that formulas, one a point, always hold.
-pub(super) fn inductive(
+pub(crate) fn inductive(
     machine: &mut Machine<'_>,
     graph: &Graph,
     holds: &[Term],
@@ -246,7 +246,7 @@ impl Check<'_, '_, '_> {
 
 /// Which globals each procedure may change: found anew, so that an error of the engine's analysis
 /// shows.
-fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
+pub(crate) fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
     fn add<'t>(set: &mut BTreeSet<u32>, targets: impl IntoIterator<Item = &'t Target>) {
         set.extend(targets.into_iter().filter_map(|target| match target.variable {
             Var::Global(i) => Some(i),

@@ -1,0 +1,253 @@
+//! Facts: what always holds at cut points, found by guessing and checking.
+//!
+//! Equations are found by symbolic abstraction (T. Reps, M. Sagiv, G. Yorsh, *Symbolic
+//! implementation of the best transformer*, VMCAI 2004): a model of a step whose end satisfies
+//! not all equations so far is one more point of the hull at that end. The other candidates come
+//! from the text of the program (`candidates.rs`), and those that are not inductive together are
+//! dropped (C. Flanagan, R. Leino, *Houdini*, FME 2001). All of it is bit-precise, and nothing is
+//! believed that is not inductive: a fact is a part of the proof, and is checked with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Sort, Term, Terms, Value};
+
+use super::candidates::Candidates;
+use super::hull::Hull;
+use super::system::{Step, System};
+use crate::refinement::solver::graph::{Graph, PointId};
+use crate::symbolic::Machine;
+
+/// Conflicts that a question about facts may take.
+const PATIENCE: u64 = 3_000;
+
+/// Models that equations at one point may take.
+const MOST_POINTS: usize = 200;
+
+/// What always holds at each point.
+pub(super) struct Facts {
+    pub at: Vec<Vec<Term>>,
+}
+
+impl Facts {
+    /// Finds facts; those so far if a limit is met in time to keep them consistent, else none.
+    pub fn new(machine: &mut Machine<'_>, graph: &Graph, system: &System, budget: &Budget) -> Self {
+        let candidates = Candidates::new(machine, graph, system);
+        let mut finder = Finder {
+            terms: &mut machine.terms,
+            system,
+            solvers: system.steps.iter().map(|_| None).collect(),
+            budget: Budget { conflicts: Some(PATIENCE), ..budget.clone() },
+        };
+        let mut at = candidates.at;
+        if let Ok(equations) = finder.equations(graph.points.len(), &candidates.numbers) {
+            for (point, list) in equations {
+                at[point].extend(list);
+            }
+        }
+        for list in &mut at {
+            list.sort_unstable();
+            list.dedup();
+            list.retain(|fact| *fact != Terms::TRUE);
+        }
+        if finder.inductive(&mut at).is_err() {
+            at.iter_mut().for_each(Vec::clear);
+        }
+        Self { at }
+    }
+
+    /// What is known before a step, with the effect of a callee.
+    pub fn before(&self, terms: &mut Terms, step: &Step) -> Vec<Term> {
+        before(terms, step, &self.at)
+    }
+}
+
+fn before(terms: &mut Terms, step: &Step, at: &[Vec<Term>]) -> Vec<Term> {
+    let mut known: Vec<Term> = step.from.map(|from| at[from].clone()).unwrap_or_default();
+    if let Some((exit, names)) = &step.effect {
+        let mut done = names.clone();
+        known.extend(at[*exit].iter().map(|fact| terms.substitute_with(*fact, &mut done)));
+    }
+    known
+}
+
+struct Finder<'f> {
+    terms: &'f mut Terms,
+    system: &'f System,
+    solvers: Vec<Option<BitBlaster>>,
+    budget: Budget,
+}
+
+/// The numbers at a point that equations are sought between, by width.
+pub(super) type Numbers = Vec<BTreeMap<u32, Vec<Term>>>;
+
+impl Finder<'_> {
+    /// A model of a step, under conditions.
+    fn ask(&mut self, step: usize, conditions: &[Term]) -> Result<Option<Model>, Reason> {
+        let guard = self.system.steps[step].guard;
+        let solver = self.solvers[step].get_or_insert_with(|| {
+            let mut solver = BitBlaster::new();
+            solver.assert(self.terms, guard);
+            solver
+        });
+        match solver.check(self.terms, conditions, &self.budget) {
+            Outcome::Sat(model) => Ok(Some(model)),
+            Outcome::Unsat(_) => Ok(None),
+            Outcome::Unknown(reason) => Err(reason),
+        }
+    }
+
+    /// Equations between numbers that always hold.
+    fn equations(&mut self, points: usize, numbers: &Numbers) -> Result<Vec<(PointId, Vec<Term>)>, Reason> {
+        let mut hulls: Vec<Option<BTreeMap<u32, Hull>>> = vec![None; points];
+        let mut known: Vec<Vec<Term>> = vec![Vec::new(); points];
+        let mut models = vec![0; points];
+        let starts = (0..self.system.steps.len()).filter(|step| self.system.steps[*step].from.is_none());
+        let mut open: BTreeSet<usize> = starts.collect();
+        while let Some(at) = open.pop_first() {
+            let step = &self.system.steps[at];
+            let exit = step.effect.as_ref().map(|(exit, _)| *exit);
+            if [step.from, exit].into_iter().flatten().any(|point| hulls[point].is_none()) {
+                continue;
+            }
+            let to = step.to;
+            loop {
+                let mut conditions = before(self.terms, step, &known);
+                if hulls[to].is_some() {
+                    let mut done = step.updates.clone();
+                    let violated: Vec<Term> = known[to]
+                        .iter()
+                        .map(|fact| {
+                            let after = self.terms.substitute_with(*fact, &mut done);
+                            self.terms.not(after)
+                        })
+                        .collect();
+                    conditions.push(self.terms.any(&violated));
+                }
+                let model = match self.ask(at, &conditions) {
+                    Ok(None) => break,
+                    Ok(Some(model)) if models[to] < MOST_POINTS => model,
+                    Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                    // Too hard: nothing is known there.
+                    _ => {
+                        hulls[to] = Some(BTreeMap::new());
+                        known[to].clear();
+                        open.extend(self.system.depending(to));
+                        break;
+                    }
+                };
+                models[to] += 1;
+                self.add(step, &numbers[to], &mut hulls[to], &model);
+                known[to].clear();
+                for (width, hull) in hulls[to].iter().flatten() {
+                    known[to].extend(hull.equations(self.terms, &numbers[to][width]));
+                }
+                open.extend(self.system.depending(to));
+            }
+        }
+        Ok(known.into_iter().enumerate().collect())
+    }
+
+    /// Adds the end of a step, under a model, to what holds there.
+    fn add(
+        &mut self,
+        step: &Step,
+        numbers: &BTreeMap<u32, Vec<Term>>,
+        hulls: &mut Option<BTreeMap<u32, Hull>>,
+        model: &Model,
+    ) {
+        let is_first = hulls.is_none();
+        let hulls = hulls.get_or_insert_with(BTreeMap::new);
+        for (width, variables) in numbers {
+            let values: Vec<Term> =
+                variables.iter().map(|variable| *step.updates.get(variable).unwrap_or(variable)).collect();
+            let values = self.terms.evaluate_all(&values, model);
+            let point: Vec<u64> = values.iter().filter_map(Value::bits).collect();
+            if is_first {
+                hulls.insert(*width, Hull::of_point(*width, point));
+            } else if let Some(hull) = hulls.get_mut(width) {
+                hull.add(&point);
+            }
+        }
+    }
+
+    /// Drops candidates until all of them are inductive together.
+    fn inductive(&mut self, at: &mut [Vec<Term>]) -> Result<(), Reason> {
+        let mut open: BTreeSet<usize> = (0..self.system.steps.len()).collect();
+        // The start comes first: what does not hold there goes soonest.
+        while let Some(number) = open.pop_first() {
+            let step = &self.system.steps[number];
+            let to = step.to;
+            let mut after: FxHashMap<Term, Term> = FxHashMap::default();
+            let mut done = step.updates.clone();
+            for fact in &at[to] {
+                after.insert(*fact, self.terms.substitute_with(*fact, &mut done));
+            }
+            let count = at[to].len();
+            loop {
+                let violated: Vec<Term> = at[to].iter().map(|fact| self.terms.not(after[fact])).collect();
+                let violated = self.terms.any(&violated);
+                if violated == Terms::FALSE {
+                    break;
+                }
+                let mut conditions = before(self.terms, step, at);
+                conditions.push(violated);
+                match self.ask(number, &conditions) {
+                    Ok(None) => break,
+                    Ok(Some(model)) => {
+                        let values: Vec<Term> = at[to].iter().map(|fact| after[fact]).collect();
+                        let values = self.terms.evaluate_all(&values, &model);
+                        let mut values = values.iter();
+                        at[to].retain(|_| values.next() == Some(&Value::Bits(1)));
+                    }
+                    Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                    Err(_) => {
+                        self.one_by_one(number, at, &after)?;
+                        break;
+                    }
+                }
+            }
+            if at[to].len() < count {
+                open.extend(self.system.depending(to));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the candidates behind a step that are decided alone.
+    fn one_by_one(
+        &mut self,
+        number: usize,
+        at: &mut [Vec<Term>],
+        after: &FxHashMap<Term, Term>,
+    ) -> Result<(), Reason> {
+        let step = &self.system.steps[number];
+        loop {
+            let known = before(self.terms, step, at);
+            let count = at[step.to].len();
+            let mut kept = Vec::new();
+            for fact in at[step.to].clone() {
+                let mut conditions = known.clone();
+                conditions.push(self.terms.not(after[&fact]));
+                match self.ask(number, &conditions) {
+                    Ok(None) => kept.push(fact),
+                    Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                    _ => {}
+                }
+            }
+            at[step.to] = kept;
+            // In a loop of one step, less is known before it now.
+            if at[step.to].len() == count {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Whether a sort is that of a number.
+pub(super) fn width(sort: Sort) -> Option<u32> {
+    match sort {
+        Sort::Bits(width) => Some(width),
+        _ => None,
+    }
+}
