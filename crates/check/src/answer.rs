@@ -50,6 +50,8 @@ pub enum EngineChoice {
     Refinement,
     /// All runs with a bounded number of iterations of each loop.
     Bounded,
+    /// Those whose proofs are invariants: refinement and induction.
+    Invariants,
     /// k-induction from facts.
     Induction,
     /// Property-directed reachability from facts.
@@ -76,13 +78,14 @@ impl Question {
         match (self.engine, by_diagrams) {
             (EngineChoice::Exact, _) => vec![exact()],
             (EngineChoice::Bounded, _) => vec![Arc::new(BoundedChecking)],
+            (EngineChoice::Invariants, false) => vec![solver(), Arc::new(Induction { way: Way::Both })],
             (EngineChoice::Induction, _) => vec![Arc::new(Induction { way: Way::Deep })],
             (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
             (EngineChoice::Auto, false) => {
                 vec![Arc::new(BoundedChecking), solver(), Arc::new(Induction { way: Way::Both })]
             }
-            (EngineChoice::Refinement, true) => {
+            (EngineChoice::Refinement | EngineChoice::Invariants, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));
                 vec![Arc::new(DiagramRefinement { heuristic })]
             }

@@ -11,6 +11,7 @@ use super::certificate::{Certificate, check};
 use super::deep::Deep;
 use super::facts::Facts as Known;
 use super::frames::{Found, Frames};
+use super::reduce::reduce;
 use super::system::{System, TooMuch};
 use crate::bounded::in_deep_thread;
 use crate::budget::Budget;
@@ -122,7 +123,8 @@ fn search(task: &Task, way: Way, session: &Session, budget: &Budget) -> Result<P
         match deep.is_inductive(depth) {
             Ok(true) => {
                 let lemmas = vec![Vec::new(); graph.points.len()];
-                certificate = Some(self::certificate(&mut machine, graph, system, facts, &lemmas, depth));
+                certificate =
+                    Some(self::certificate(&mut machine, graph, system, facts, &lemmas, depth, &limits));
                 break;
             }
             Ok(false) => {}
@@ -138,7 +140,8 @@ fn search(task: &Task, way: Way, session: &Session, budget: &Budget) -> Result<P
         lemmas = frames.made;
         match found {
             Found::Inductive(list) => {
-                certificate = Some(self::certificate(&mut machine, &graph, &system, &known, &list, 1));
+                certificate =
+                    Some(self::certificate(&mut machine, &graph, &system, &known, &list, 1, &limits));
             }
             Found::Way => return Err(Failed { by, cause: Cause::OpenWay, lemmas }),
             Found::Stopped(reason) => return Err(Failed { lemmas, ..limit(by, &reason) }),
@@ -161,12 +164,16 @@ fn certificate(
     facts: &Known,
     lemmas: &[Vec<Term>],
     depth: usize,
+    budget: &wherefore_smt::Budget,
 ) -> Certificate {
-    let mut all = Vec::new();
+    let mut parts = Vec::new();
     for (facts, lemmas) in facts.at.iter().zip(lemmas) {
-        let parts: Vec<Term> = facts.iter().chain(lemmas).copied().collect();
-        all.push(machine.terms.all(&parts));
+        parts.push(facts.iter().chain(lemmas).copied().collect());
     }
+    if depth == 1 {
+        parts = reduce(&mut machine.terms, graph, system, parts, budget);
+    }
+    let all: Vec<Term> = parts.iter().map(|parts| machine.terms.all(parts)).collect();
     let all = graph.with_facts(machine, &all);
     let mut holds = BTreeMap::new();
     for cut in &system.cuts {

@@ -11,7 +11,7 @@
 //!    guesses from the text.
 //! 3. `deep`: k-induction from the facts.
 //! 4. `frames`: property-directed reachability from the facts; `lifting`: cubes of models.
-//! 5. `certificate`: the check of the proofs, by code of its own.
+//! 5. `reduce`: what of it a proof needs; `certificate`: the check of the proofs, by code of its own.
 //! 6. `engine`: all of it as engines of the portfolio.
 
 mod candidates;
@@ -22,6 +22,7 @@ mod facts;
 mod frames;
 mod hull;
 mod lifting;
+mod reduce;
 mod system;
 
 pub use engine::{Induction, Way};

@@ -35,7 +35,7 @@ pub struct CheckArgs {
     #[arg(long)]
     first_failure: bool,
 
-    /// Show the invariants of a proof by refinement, line by line. They have been checked.
+    /// Show the invariants of a proof by refinement or induction, line by line. They have been checked.
     #[arg(long)]
     invariants: bool,
 
@@ -123,10 +123,11 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<Exit, CliError> {
 impl CheckArgs {
     /// The question that is asked; options that do not apply to the program are refused.
     fn question(&self, subject: &Subject) -> Result<Question, CliError> {
-        let wants_refinement = self.heuristic.is_some() || self.explain_abstraction || self.invariants;
+        let wants_refinement = self.heuristic.is_some() || self.explain_abstraction;
         let backwards = self.program.search == SearchArg::Backwards;
         let engine = match self.engine {
             Engine::Auto if wants_refinement => EngineChoice::Refinement,
+            Engine::Auto if self.invariants => EngineChoice::Invariants,
             Engine::Auto if backwards => EngineChoice::Exact,
             Engine::Auto => EngineChoice::Auto,
             Engine::Exact => EngineChoice::Exact,
@@ -138,8 +139,11 @@ impl CheckArgs {
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
+            return refused("--heuristic and --explain-abstraction are for refinement (--engine cegar)");
+        }
+        if self.invariants && matches!(engine, EngineChoice::Exact | EngineChoice::Bounded) {
             return refused(
-                "--heuristic, --invariants and --explain-abstraction are for refinement (--engine cegar)",
+                "--invariants is for proofs by refinement or induction (--engine cegar, induction, pdr)",
             );
         }
         if backwards && engine != EngineChoice::Exact {
