@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_smt::{Kind, Sort, Term, Terms};
 
-use super::facts::{Numbers, width};
+use super::facts::{Sought, width};
 use super::system::System;
 use crate::refinement::solver::block::{Block, atoms};
 use crate::refinement::solver::graph::{Graph, Point, PointId};
@@ -24,6 +24,8 @@ const MOST_CONSTANTS: usize = 10;
 const MOST_COMPARED: usize = 9;
 /// Numbers of one width that equations are sought between, at most.
 const MOST_NUMBERS: usize = 14;
+/// If more conditions could tell phases of a loop apart, none is taken.
+const MOST_PHASES: usize = 6;
 /// Larger sets of values are not guessed.
 const MOST_VALUES: usize = 24;
 /// Larger conditions are not taken.
@@ -32,8 +34,8 @@ const LARGE: usize = 60;
 /// The candidates at each point.
 pub(super) struct Candidates {
     pub at: Vec<Vec<Term>>,
-    /// The numbers that equations are sought between.
-    pub numbers: Numbers,
+    /// What equations are sought between.
+    pub sought: Vec<Sought>,
 }
 
 /// What the text says about variables.
@@ -54,7 +56,7 @@ impl Candidates {
     pub fn new(machine: &mut Machine<'_>, graph: &Graph, system: &System) -> Self {
         let text = Text::new(&machine.terms, graph);
         let mut at = vec![Vec::new(); graph.points.len()];
-        let mut numbers: Numbers = vec![BTreeMap::new(); graph.points.len()];
+        let mut sought = vec![Sought::default(); graph.points.len()];
         for point in &system.cuts {
             if graph.errors.contains_key(point) || system.into[*point].is_empty() {
                 continue;
@@ -65,17 +67,19 @@ impl Candidates {
                 .collect();
             let terms = &mut machine.terms;
             at[*point] = text.candidates(terms, graph.points[*point], &variables);
+            let numbers = &mut sought[*point].numbers;
             for variable in &variables {
                 if let Some(width) = width(terms.sort(*variable)).filter(|width| *width > 1) {
-                    numbers[*point].entry(width).or_default().push(*variable);
+                    numbers.entry(width).or_default().push(*variable);
                 }
             }
-            for list in numbers[*point].values_mut() {
+            for list in numbers.values_mut() {
                 list.sort_by_key(|variable| !text.computed.contains(variable));
                 list.truncate(MOST_NUMBERS);
             }
+            sought[*point].phases = text.phases(terms, graph.points[*point], &variables);
         }
-        Self { at, numbers }
+        Self { at, sought }
     }
 }
 
@@ -207,6 +211,23 @@ impl Text {
         self.orders(terms, variables, &mut found);
         found.truncate(MOST);
         found
+    }
+
+    /// Conditions about numbers that are computed, if they are few: phases of a loop.
+    fn phases(&self, terms: &Terms, point: Point, variables: &[Term]) -> Vec<Term> {
+        let is_visible: FxHashSet<Term> = variables.iter().copied().collect();
+        let mut found = Vec::new();
+        for atom in self.atoms.get(&point.procedure.0).into_iter().flatten() {
+            let of = terms.variables(*atom);
+            let is_about = of.iter().any(|variable| self.computed.contains(variable));
+            if is_about
+                && of.iter().all(|variable| is_visible.contains(variable))
+                && terms.size(*atom) < LARGE
+            {
+                found.push(*atom);
+            }
+        }
+        if found.len() <= MOST_PHASES { found } else { Vec::new() }
     }
 
     /// Ranges of variables.

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Solver, Term, Terms};
+use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Term, Terms, check_by_cases};
 
 use super::facts::Facts;
 use super::system::System;
@@ -135,7 +135,7 @@ impl Deep<'_> {
         if self.terms.len() > MOST_TERMS {
             return Err(Reason::Work);
         }
-        match BitBlaster::new().check(self.terms, &[some], self.budget) {
+        match check_by_cases(&mut BitBlaster::new(), self.terms, &[], &[some], self.budget) {
             Outcome::Sat(_) => Ok(true),
             Outcome::Unsat(_) => Ok(false),
             Outcome::Unknown(reason) => Err(reason),

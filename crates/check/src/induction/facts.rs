@@ -10,7 +10,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
-use wherefore_smt::{BitBlaster, Budget, Model, Outcome, Reason, Solver, Sort, Term, Terms, Value};
+use wherefore_smt::{
+    BitBlaster, Budget, Model, Outcome, Reason, Solver, Sort, Term, Terms, Value, check_by_cases,
+};
 
 use super::candidates::Candidates;
 use super::hull::Hull;
@@ -40,7 +42,7 @@ impl Facts {
             budget: Budget { conflicts: Some(PATIENCE), ..budget.clone() },
         };
         let mut at = candidates.at;
-        if let Ok(equations) = finder.equations(graph.points.len(), &candidates.numbers) {
+        if let Ok(equations) = finder.equations(&candidates.sought) {
             for (point, list) in equations {
                 at[point].extend(list);
             }
@@ -78,8 +80,75 @@ struct Finder<'f> {
     budget: Budget,
 }
 
-/// The numbers at a point that equations are sought between, by width.
-pub(super) type Numbers = Vec<BTreeMap<u32, Vec<Term>>>;
+/// What equations are sought between at a point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sought {
+    /// Numbers, by width.
+    pub numbers: BTreeMap<u32, Vec<Term>>,
+    /// Conditions that may tell apart different equations: phases of a loop.
+    pub phases: Vec<Term>,
+}
+
+/// The equations at a point so far: all, and of the states where each of some conditions holds;
+/// none where there are no such states.
+struct Hulls {
+    of: Vec<(Term, Option<BTreeMap<u32, Hull>>)>,
+}
+
+impl Hulls {
+    fn new(terms: &mut Terms, sought: &Sought) -> Self {
+        let mut of = vec![(Terms::TRUE, None)];
+        for phase in &sought.phases {
+            of.extend([(*phase, None), (terms.not(*phase), None)]);
+        }
+        Self { of }
+    }
+
+    /// Adds the end of a step, under a model, to what holds there.
+    fn add(&mut self, terms: &mut Terms, step: &Step, sought: &Sought, model: &Model) {
+        for (phase, hulls) in &mut self.of {
+            let here = terms.substitute(*phase, &step.updates);
+            if !terms.holds(here, model) {
+                continue;
+            }
+            let is_first = hulls.is_none();
+            let hulls = hulls.get_or_insert_with(BTreeMap::new);
+            for (width, variables) in &sought.numbers {
+                let values: Vec<Term> = variables
+                    .iter()
+                    .map(|variable| *step.updates.get(variable).unwrap_or(variable))
+                    .collect();
+                let values = terms.evaluate_all(&values, model);
+                let point: Vec<u64> = values.iter().filter_map(Value::bits).collect();
+                if is_first {
+                    hulls.insert(*width, Hull::of_point(*width, point));
+                } else if let Some(hull) = hulls.get_mut(width) {
+                    hull.add(&point);
+                }
+            }
+        }
+    }
+
+    /// What holds so far.
+    fn facts(&self, terms: &mut Terms, sought: &Sought) -> Vec<Term> {
+        let mut facts: Vec<Term> = Vec::new();
+        for (phase, hulls) in &self.of {
+            let Some(hulls) = hulls else {
+                facts.push(terms.not(*phase));
+                continue;
+            };
+            let mut found = Vec::new();
+            for (width, hull) in hulls {
+                found.extend(hull.equations(terms, &sought.numbers[width]));
+            }
+            found.retain(|equation| !facts.contains(equation));
+            for equation in found {
+                facts.push(terms.implies(*phase, equation));
+            }
+        }
+        facts
+    }
+}
 
 impl Finder<'_> {
     /// A model of a step, under conditions.
@@ -90,7 +159,7 @@ impl Finder<'_> {
             solver.assert(self.terms, guard);
             solver
         });
-        match solver.check(self.terms, conditions, &self.budget) {
+        match check_by_cases(solver, self.terms, &[guard], conditions, &self.budget) {
             Outcome::Sat(model) => Ok(Some(model)),
             Outcome::Unsat(_) => Ok(None),
             Outcome::Unknown(reason) => Err(reason),
@@ -98,20 +167,23 @@ impl Finder<'_> {
     }
 
     /// Equations between numbers that always hold.
-    fn equations(&mut self, points: usize, numbers: &Numbers) -> Result<Vec<(PointId, Vec<Term>)>, Reason> {
-        let mut hulls: Vec<Option<BTreeMap<u32, Hull>>> = vec![None; points];
+    fn equations(&mut self, sought: &[Sought]) -> Result<Vec<(PointId, Vec<Term>)>, Reason> {
+        let points = sought.len();
+        let mut hulls: Vec<Option<Hulls>> = (0..points).map(|_| None).collect();
         let mut known: Vec<Vec<Term>> = vec![Vec::new(); points];
-        let mut models = vec![0; points];
+        // Where too many models are needed, or a question is too hard, nothing is known.
+        let (mut models, mut is_open) = (vec![0; points], vec![false; points]);
         let starts = (0..self.system.steps.len()).filter(|step| self.system.steps[*step].from.is_none());
         let mut open: BTreeSet<usize> = starts.collect();
         while let Some(at) = open.pop_first() {
             let step = &self.system.steps[at];
             let exit = step.effect.as_ref().map(|(exit, _)| *exit);
-            if [step.from, exit].into_iter().flatten().any(|point| hulls[point].is_none()) {
+            let is_reached = |point: PointId| is_open[point] || hulls[point].is_some();
+            if ![step.from, exit].into_iter().flatten().all(is_reached) {
                 continue;
             }
             let to = step.to;
-            loop {
+            while !is_open[to] {
                 let mut conditions = before(self.terms, step, &known);
                 if hulls[to].is_some() {
                     let mut done = step.updates.clone();
@@ -124,51 +196,24 @@ impl Finder<'_> {
                         .collect();
                     conditions.push(self.terms.any(&violated));
                 }
-                let model = match self.ask(at, &conditions) {
+                match self.ask(at, &conditions) {
                     Ok(None) => break,
-                    Ok(Some(model)) if models[to] < MOST_POINTS => model,
-                    Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
-                    // Too hard: nothing is known there.
-                    _ => {
-                        hulls[to] = Some(BTreeMap::new());
-                        known[to].clear();
-                        open.extend(self.system.depending(to));
-                        break;
+                    Ok(Some(model)) if models[to] < MOST_POINTS => {
+                        models[to] += 1;
+                        let hulls = hulls[to].get_or_insert_with(|| Hulls::new(self.terms, &sought[to]));
+                        hulls.add(self.terms, step, &sought[to], &model);
+                        known[to] = hulls.facts(self.terms, &sought[to]);
                     }
-                };
-                models[to] += 1;
-                self.add(step, &numbers[to], &mut hulls[to], &model);
-                known[to].clear();
-                for (width, hull) in hulls[to].iter().flatten() {
-                    known[to].extend(hull.equations(self.terms, &numbers[to][width]));
+                    Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                    _ => {
+                        is_open[to] = true;
+                        known[to].clear();
+                    }
                 }
                 open.extend(self.system.depending(to));
             }
         }
         Ok(known.into_iter().enumerate().collect())
-    }
-
-    /// Adds the end of a step, under a model, to what holds there.
-    fn add(
-        &mut self,
-        step: &Step,
-        numbers: &BTreeMap<u32, Vec<Term>>,
-        hulls: &mut Option<BTreeMap<u32, Hull>>,
-        model: &Model,
-    ) {
-        let is_first = hulls.is_none();
-        let hulls = hulls.get_or_insert_with(BTreeMap::new);
-        for (width, variables) in numbers {
-            let values: Vec<Term> =
-                variables.iter().map(|variable| *step.updates.get(variable).unwrap_or(variable)).collect();
-            let values = self.terms.evaluate_all(&values, model);
-            let point: Vec<u64> = values.iter().filter_map(Value::bits).collect();
-            if is_first {
-                hulls.insert(*width, Hull::of_point(*width, point));
-            } else if let Some(hull) = hulls.get_mut(width) {
-                hull.add(&point);
-            }
-        }
     }
 
     /// Drops candidates until all of them are inductive together.

@@ -12,7 +12,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use rustc_hash::FxHashMap;
-use wherefore_smt::{BitBlaster, Budget, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms};
+use wherefore_smt::{
+    BitBlaster, Budget, Kind, Model, Outcome, Reason, Solver, Sort, Term, Terms, check_by_cases,
+};
 
 use super::facts::Facts;
 use super::lifting::lift;
@@ -62,6 +64,8 @@ pub(super) struct Frames<'f> {
     /// Assumed when the lemmas of a level count.
     levels: Vec<Term>,
     solvers: Vec<Option<BitBlaster>>,
+    /// What each of them was told.
+    told: Vec<Vec<Term>>,
     /// Conditions behind a step, in terms of the values before.
     behind: Vec<FxHashMap<Term, Term>>,
     queue: BinaryHeap<Reverse<Obligation>>,
@@ -94,6 +98,7 @@ impl<'f> Frames<'f> {
             lemmas: (0..points).map(|_| Vec::new()).collect(),
             levels: Vec::new(),
             solvers: system.steps.iter().map(|_| None).collect(),
+            told: vec![Vec::new(); system.steps.len()],
             behind: system.steps.iter().map(|step| step.updates.clone()).collect(),
             queue: BinaryHeap::new(),
             age: 0,
@@ -144,19 +149,20 @@ impl<'f> Frames<'f> {
             return;
         }
         let at = &self.system.steps[step];
-        let mut solver = BitBlaster::new();
-        solver.assert(self.terms, at.guard);
-        for fact in self.facts.before(self.terms, at) {
-            solver.assert(self.terms, fact);
-        }
+        let mut told = vec![at.guard];
+        told.extend(self.facts.before(self.terms, at));
         if let Some(from) = at.from {
             let known: Vec<(Vec<Term>, usize)> =
                 self.lemmas[from].iter().map(|lemma| (lemma.cube.clone(), lemma.level)).collect();
             for (cube, level) in known {
-                let lemma = self.guarded(&cube, level);
-                solver.assert(self.terms, lemma);
+                told.push(self.guarded(&cube, level));
             }
         }
+        let mut solver = BitBlaster::new();
+        for term in &told {
+            solver.assert(self.terms, *term);
+        }
+        self.told[step] = told;
         self.solvers[step] = Some(solver);
     }
 
@@ -202,7 +208,11 @@ impl<'f> Frames<'f> {
         }
         let budget = Budget { conflicts, ..self.budget.clone() };
         let Some(solver) = &mut self.solvers[step] else { return Ok(Asked::Excluded(Vec::new())) };
-        match solver.check(self.terms, &conditions, &budget) {
+        let outcome = match conflicts {
+            Some(_) => solver.check(self.terms, &conditions, &budget),
+            None => check_by_cases(solver, self.terms, &self.told[step], &conditions, &budget),
+        };
+        match outcome {
             Outcome::Sat(model) => Ok(Asked::Reached(model)),
             Outcome::Unsat(core) => {
                 Ok(Asked::Excluded(core.iter().filter_map(|term| literal_of.get(term).copied()).collect()))
@@ -357,6 +367,7 @@ impl<'f> Frames<'f> {
         for step in self.system.out[point].clone() {
             if let Some(solver) = &mut self.solvers[step] {
                 solver.assert(self.terms, lemma);
+                self.told[step].push(lemma);
             }
         }
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms};
+use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases};
 
 use super::system::System;
 use crate::refinement::solver::graph::{Graph, PointId};
@@ -48,7 +48,8 @@ pub(super) fn reduce(
             let mut parts: Vec<Term> = origin.keys().copied().collect();
             parts.sort_unstable();
             question.extend(parts);
-            let Outcome::Unsat(core) = solver.check(terms, &question, budget) else { return all };
+            let outcome = check_by_cases(solver, terms, &[step.guard], &question, budget);
+            let Outcome::Unsat(core) = outcome else { return all };
             for (at, part) in core.iter().filter_map(|term| origin.get(term).copied()) {
                 if done.insert((at, part)) {
                     needed[at].insert(part);

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use wherefore_program::{EdgeRef, Operation, ProcedureId, Program, Target, Var};
 use wherefore_pushdown::StopReason;
-use wherefore_smt::{Budget, Outcome, Reason, Solver, Term, Terms};
+use wherefore_smt::{Budget, Outcome, Reason, Solver, Term, Terms, check_by_cases};
 
 use super::graph::{Graph, PointId};
 use super::preconditions::{Preconditions, Scope};
@@ -52,7 +52,7 @@ pub(crate) fn discharge(
 ) -> Checked {
     for obligation in obligations {
         let broken = terms.not(obligation);
-        match solver.check(terms, &[broken], budget) {
+        match check_by_cases(solver, terms, &[], &[broken], budget) {
             Outcome::Unsat(_) => {}
             Outcome::Sat(_) => return Checked::Broken,
             Outcome::Unknown(reason) => return Checked::Unknown(reason),
