@@ -21,6 +21,9 @@ use crate::terms::{Kind, Term, Terms};
 const PATIENCE: u64 = 300;
 const FIRST: u64 = 2_000;
 
+/// Questions with at most so many subterms are small.
+const SMALL: usize = 600;
+
 /// Cases at most.
 const MOST_CASES: usize = 120;
 
@@ -37,7 +40,15 @@ pub fn check_by_cases(
     assumptions: &[Term],
     budget: &Budget,
 ) -> Outcome {
-    let within = budget.conflicts.map_or(FIRST, |most| most.min(FIRST));
+    // Arithmetic alone decides many small questions.
+    let size: usize = asserted.iter().chain(assumptions).map(|term| terms.size(*term).min(SMALL + 1)).sum();
+    if size <= SMALL
+        && solve(terms, asserted.iter().chain(assumptions).copied().collect(), &mut Vec::new()).is_none()
+    {
+        return Outcome::Unsat(assumptions.to_vec());
+    }
+    let soon = if size <= SMALL { PATIENCE } else { FIRST };
+    let within = budget.conflicts.map_or(soon, |most| most.min(soon));
     let first = solver.check(terms, assumptions, &Budget { conflicts: Some(within), ..budget.clone() });
     if first != Outcome::Unknown(Reason::Conflicts) {
         return first;
@@ -110,6 +121,15 @@ fn solve(terms: &mut Terms, parts: Vec<Term>, solved: &mut Vec<(Term, Term)>) ->
                 open.extend(list.iter().copied());
                 continue;
             }
+            Kind::Or(list) => {
+                let kept: Vec<Term> = list.iter().copied().filter(|part| !is_refuted(terms, *part)).collect();
+                if kept.len() < list.len() {
+                    open.push(terms.any(&kept));
+                    continue;
+                }
+                done.push(part);
+                (part, Terms::TRUE)
+            }
             Kind::Variable(_) => {
                 solved.push((part, Terms::TRUE));
                 (part, Terms::TRUE)
@@ -119,7 +139,7 @@ fn solve(terms: &mut Terms, parts: Vec<Term>, solved: &mut Vec<(Term, Term)>) ->
                     solved.push((inner, Terms::FALSE));
                     (inner, Terms::FALSE)
                 }
-                Kind::Eq(a, b) if is_zero(terms, a, b) => return None,
+                _ if is_refuted(terms, part) => return None,
                 _ => {
                     done.push(part);
                     (inner, Terms::FALSE)
@@ -187,6 +207,14 @@ fn difference(terms: &Terms, a: Term, b: Term) -> Option<Linear> {
     sum.monomials.iter_mut().for_each(|(_, coefficient)| *coefficient &= mask(width));
     sum.monomials.retain(|(_, coefficient)| *coefficient != 0);
     Some(sum)
+}
+
+/// Whether a condition says that a number is not itself.
+fn is_refuted(terms: &Terms, condition: Term) -> bool {
+    match *terms.kind(condition) {
+        Kind::Not(inner) => matches!(*terms.kind(inner), Kind::Eq(a, b) if is_zero(terms, a, b)),
+        _ => false,
+    }
 }
 
 fn is_zero(terms: &Terms, a: Term, b: Term) -> bool {

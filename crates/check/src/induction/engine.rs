@@ -89,14 +89,35 @@ struct Proved {
     invariants: Vec<(Node, String)>,
 }
 
-struct Failed {
+pub(super) struct Failed {
     by: EngineName,
     cause: Cause,
     /// Lemmas that were learnt.
     lemmas: usize,
 }
 
+/// What was found, with all that it speaks of.
+pub(super) struct Claim<'t> {
+    pub machine: Machine<'t>,
+    pub graph: Graph,
+    pub certificate: Certificate,
+    by: EngineName,
+    lemmas: usize,
+}
+
+/// Seeks a proof, and has it checked.
 fn search(task: &Task, way: Way, session: &Session, budget: &Budget) -> Result<Proved, Failed> {
+    let Claim { mut machine, graph, certificate, by, lemmas } = claim(task, way, budget)?;
+    let (solver, limits) = (&mut *session.prover.solver(), budget.solver());
+    if let Some((why, _)) = check(&mut machine, &graph, &certificate, solver, &limits).refusal() {
+        return Err(Failed { by, cause: Cause::ProofNotAccepted(why), lemmas });
+    }
+    let invariants: Vec<(usize, Term)> = certificate.holds.into_iter().collect();
+    Ok(Proved { by, invariants: in_words(&machine, &graph, &invariants) })
+}
+
+/// Seeks a proof.
+pub(super) fn claim<'t>(task: &'t Task, way: Way, budget: &Budget) -> Result<Claim<'t>, Failed> {
     let mut by = if way == Way::Directed { EngineName::Reachability } else { EngineName::Induction };
     let failed = |by, cause| Failed { by, cause, lemmas: 0 };
     let limit = |by, reason: &Reason| failed(by, Cause::Limit(stop(reason)));
@@ -147,13 +168,10 @@ fn search(task: &Task, way: Way, session: &Session, budget: &Budget) -> Result<P
             Found::Stopped(reason) => return Err(Failed { lemmas, ..limit(by, &reason) }),
         }
     }
-    let Some(certificate) = certificate else { return Err(failed(by, Cause::NotInductive)) };
-    let solver = &mut *session.prover.solver();
-    if let Some((why, _)) = check(&mut machine, &graph, &certificate, solver, &limits).refusal() {
-        return Err(Failed { by, cause: Cause::ProofNotAccepted(why), lemmas });
+    match certificate {
+        Some(certificate) => Ok(Claim { machine, graph, certificate, by, lemmas }),
+        None => Err(failed(by, Cause::NotInductive)),
     }
-    let invariants: Vec<(usize, Term)> = certificate.holds.into_iter().collect();
-    Ok(Proved { by, invariants: in_words(&machine, &graph, &invariants) })
 }
 
 /// The facts and the lemmas, with what the graph takes for constants, as a certificate.

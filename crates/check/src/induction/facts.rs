@@ -26,6 +26,10 @@ const PATIENCE: u64 = 3_000;
 /// Models that equations at one point may take.
 const MOST_POINTS: usize = 200;
 
+/// Models that break equations already in these lowest bits are asked for first: an odd difference
+/// takes an equation away at once, where others would leave one congruence after the other.
+const LOWEST: [u32; 5] = [1, 2, 4, 8, u64::BITS];
+
 /// What always holds at each point.
 pub(super) struct Facts {
     pub at: Vec<Vec<Term>>,
@@ -129,8 +133,8 @@ impl Hulls {
         }
     }
 
-    /// What holds so far.
-    fn facts(&self, terms: &mut Terms, sought: &Sought) -> Vec<Term> {
+    /// What holds so far, of the lowest bits of equations.
+    fn facts(&self, terms: &mut Terms, sought: &Sought, most: u32) -> Vec<Term> {
         let mut facts: Vec<Term> = Vec::new();
         for (phase, hulls) in &self.of {
             let Some(hulls) = hulls else {
@@ -139,7 +143,7 @@ impl Hulls {
             };
             let mut found = Vec::new();
             for (width, hull) in hulls {
-                found.extend(hull.equations(terms, &sought.numbers[width]));
+                found.extend(hull.equations(terms, &sought.numbers[width], most));
             }
             found.retain(|equation| !facts.contains(equation));
             for equation in found {
@@ -183,26 +187,29 @@ impl Finder<'_> {
                 continue;
             }
             let to = step.to;
-            while !is_open[to] {
+            let mut bits = LOWEST.iter();
+            let mut most = bits.next();
+            while let Some(lowest) = most.filter(|_| !is_open[to]) {
                 let mut conditions = before(self.terms, step, &known);
-                if hulls[to].is_some() {
+                if let Some(hulls) = &hulls[to] {
                     let mut done = step.updates.clone();
-                    let violated: Vec<Term> = known[to]
-                        .iter()
-                        .map(|fact| {
-                            let after = self.terms.substitute_with(*fact, &mut done);
-                            self.terms.not(after)
-                        })
-                        .collect();
+                    let mut violated = Vec::new();
+                    for fact in hulls.facts(self.terms, &sought[to], *lowest) {
+                        let after = self.terms.substitute_with(fact, &mut done);
+                        violated.push(self.terms.not(after));
+                    }
                     conditions.push(self.terms.any(&violated));
                 }
                 match self.ask(at, &conditions) {
-                    Ok(None) => break,
+                    Ok(None) => {
+                        most = bits.next();
+                        continue;
+                    }
                     Ok(Some(model)) if models[to] < MOST_POINTS => {
                         models[to] += 1;
                         let hulls = hulls[to].get_or_insert_with(|| Hulls::new(self.terms, &sought[to]));
                         hulls.add(self.terms, step, &sought[to], &model);
-                        known[to] = hulls.facts(self.terms, &sought[to]);
+                        known[to] = hulls.facts(self.terms, &sought[to], u64::BITS);
                     }
                     Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
                     _ => {

@@ -63,15 +63,16 @@ impl Hull {
         true
     }
 
-    /// The equations, over variables in the order of the points' coordinates.
-    pub fn equations(&self, terms: &mut Terms, variables: &[Term]) -> Vec<Term> {
-        self.generators.iter().map(|row| self.equation(terms, variables, row)).collect()
+    /// The equations, over variables in the order of the points' coordinates; at most their lowest
+    /// bits.
+    pub fn equations(&self, terms: &mut Terms, variables: &[Term], most: u32) -> Vec<Term> {
+        self.generators.iter().map(|row| self.equation(terms, variables, row, most)).collect()
     }
 
-    fn equation(&self, terms: &mut Terms, variables: &[Term], row: &[u64]) -> Term {
+    fn equation(&self, terms: &mut Terms, variables: &[Term], row: &[u64], most: u32) -> Term {
         // A power of two that divides all coefficients is a congruence by what is left.
         let low = row.iter().map(|x| x.trailing_zeros()).min().unwrap_or(0).min(self.width - 1);
-        let width = self.width - low;
+        let width = (self.width - low).min(most);
         let scaled: Vec<u64> = row.iter().map(|x| x >> low).collect();
         let odd = scaled.iter().find(|x| **x & 1 == 1).copied().unwrap_or(1);
         let (unit, mask) = (inverse(odd), u64::MAX >> (64 - width));
@@ -129,7 +130,7 @@ mod tests {
         let variables = ["i", "j", "k"].map(|name| terms.variable(name, Sort::Bits(32)));
         // j = 2i + 1, k is odd.
         let points: Vec<Vec<u64>> = (0..5).map(|i| vec![i, 2 * i + 1, (i * i) * 2 + 1]).collect();
-        let equations = hull(32, &points).equations(&mut terms, &variables);
+        let equations = hull(32, &points).equations(&mut terms, &variables, 64);
         assert!(hold(&terms, &equations, &variables, &[100, 201, 77]));
         assert!(!hold(&terms, &equations, &variables, &[100, 202, 77]));
         assert!(!hold(&terms, &equations, &variables, &[100, 201, 78]));
@@ -142,7 +143,7 @@ mod tests {
         fn a_hull_is_the_least_affine_set(points in prop::collection::vec(prop::collection::vec(0u64..16, 2), 1..5)) {
             let mut terms = Terms::new();
             let variables = ["x", "y"].map(|name| terms.variable(name, Sort::Bits(4)));
-            let equations = hull(4, &points).equations(&mut terms, &variables);
+            let equations = hull(4, &points).equations(&mut terms, &variables, 64);
             let mut closure = std::collections::BTreeSet::from([points[0].clone()]);
             loop {
                 let mut more = closure.clone();

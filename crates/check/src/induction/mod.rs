@@ -26,3 +26,6 @@ mod reduce;
 mod system;
 
 pub use engine::{Induction, Way};
+
+#[cfg(test)]
+mod tests;
