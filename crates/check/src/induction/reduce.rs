@@ -7,10 +7,13 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases};
+use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases, is_valid};
 
 use super::system::System;
 use crate::refinement::solver::graph::{Graph, PointId};
+
+/// Conflicts that the question may take whether a conjunct says anything.
+const PATIENCE: u64 = 200;
 
 /// The conjuncts at each point that are needed; all of them if that is not found in time.
 pub(super) fn reduce(
@@ -58,5 +61,8 @@ pub(super) fn reduce(
             }
         }
     }
-    needed.into_iter().map(|set| set.into_iter().collect()).collect()
+    // What holds everywhere is not needed anywhere.
+    let budget = Budget { conflicts: Some(PATIENCE), ..budget.clone() };
+    let mut is_needed = |part: &Term| is_valid(terms, *part, &budget) != Ok(true);
+    needed.into_iter().map(|set| set.into_iter().filter(&mut is_needed).collect()).collect()
 }

@@ -68,7 +68,7 @@ impl System {
         for (i, block) in graph.blocks.iter().enumerate() {
             out[block.from].push(i);
         }
-        let (cuts, rank) = cuts(graph, &out);
+        let (cuts, rank) = cuts(graph);
         let mut builder =
             Builder { terms: &mut machine.terms, graph, out: &out, cuts: &cuts, rank: &rank, ways: 0 };
         let mut steps = vec![Step {
@@ -157,13 +157,18 @@ impl System {
 
 /// The cut points of a graph, and the place of each point in an order in which steps that do not
 /// lead to a cut point go forwards.
-fn cuts(graph: &Graph, out: &[Vec<usize>]) -> (BTreeSet<PointId>, Vec<usize>) {
+fn cuts(graph: &Graph) -> (BTreeSet<PointId>, Vec<usize>) {
     let mut cuts: BTreeSet<PointId> = graph.entries.values().chain(graph.exits.values()).copied().collect();
     cuts.extend(graph.errors.keys());
     for site in &graph.calls {
         cuts.extend([site.resume.from, site.resume.to]);
     }
     let points = graph.points.len();
+    // The check of proofs follows all ways of the text.
+    let mut out: Vec<Vec<PointId>> = vec![Vec::new(); points];
+    for (from, to) in &graph.ways {
+        out[*from].push(*to);
+    }
     // A search in depth: what leads back to an open point closes a cycle.
     let (mut state, mut rank, mut count) = (vec![0u8; points], vec![0; points], points);
     let roots: Vec<PointId> = cuts.iter().copied().collect();
@@ -174,7 +179,7 @@ fn cuts(graph: &Graph, out: &[Vec<usize>]) -> (BTreeSet<PointId>, Vec<usize>) {
         state[root] = 1;
         let mut open = vec![(root, 0)];
         while let Some((at, next)) = open.last_mut() {
-            let Some(block) = out[*at].get(*next) else {
+            let Some(to) = out[*at].get(*next).copied() else {
                 count -= 1;
                 rank[*at] = count;
                 state[*at] = 2;
@@ -182,7 +187,6 @@ fn cuts(graph: &Graph, out: &[Vec<usize>]) -> (BTreeSet<PointId>, Vec<usize>) {
                 continue;
             };
             *next += 1;
-            let to = graph.blocks[*block].to;
             match state[to] {
                 0 => {
                     state[to] = 1;

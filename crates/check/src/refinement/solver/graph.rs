@@ -68,6 +68,8 @@ pub(crate) struct Graph {
     pub names: Names,
     pub points: Vec<Point>,
     pub blocks: Vec<Rc<Block>>,
+    /// From where to where there is a way in the text, also if no run can take it.
+    pub ways: Vec<(PointId, PointId)>,
     pub calls: Vec<CallSite>,
     pub entries: FxHashMap<ProcedureId, PointId>,
     pub exits: FxHashMap<ProcedureId, PointId>,
@@ -113,6 +115,7 @@ impl Graph {
             names,
             points: Vec::new(),
             blocks: Vec::new(),
+            ways: Vec::new(),
             calls: Vec::new(),
             entries: FxHashMap::default(),
             exits: FxHashMap::default(),
@@ -130,6 +133,7 @@ impl Graph {
             graph.cut(machine, procedure, &mut pieces);
         }
         for chain in pieces.chains {
+            graph.ways.push((chain.from, chain.to));
             let block = graph.block_of(machine, chain, Conditions::All);
             if !block.guards.contains(&Terms::FALSE) {
                 graph.blocks.push(Rc::new(block));
