@@ -293,7 +293,8 @@ fn one_after_the_other(
     let session = session.fresh();
     let mut answers: Vec<(EngineName, Answer)> = Vec::new();
     for (i, engine) in engines.iter().enumerate() {
-        let parts = u32::try_from(engines.len() - i).unwrap_or(u32::MAX);
+        // The third gets what the first two leave.
+        let parts = u32::try_from(engines.len().min(2).saturating_sub(i)).unwrap_or(1);
         let answer = engine.decide(task, &session, &budget.share(parts));
         if answer.verdicts.iter().any(Verdict::is_definite) {
             return answer;

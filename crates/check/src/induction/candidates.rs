@@ -2,7 +2,7 @@
 //!
 //! What is asked anywhere about the variables of a point, and its opposite: a guard or an
 //! assumption from before that still holds. Ranges by the constants that a variable is compared
-//! with, and orders of pairs of numbers. The set of constants that a variable is ever given. These
+//! with, orders of pairs of numbers and ranges of their differences. The set of constants that a variable is ever given. These
 //! are guesses: `facts.rs` finds out which of them are inductive.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,8 @@ const MOST: usize = 500;
 const MOST_CONSTANTS: usize = 10;
 /// Numbers of one width that are compared with each other, at most.
 const MOST_COMPARED: usize = 9;
+/// Constants that ranges of differences are guessed with, at most.
+const MOST_OFFSETS: usize = 4;
 /// Numbers of one width that equations are sought between, at most.
 const MOST_NUMBERS: usize = 14;
 /// If more conditions could tell phases of a loop apart, none is taken.
@@ -264,8 +266,22 @@ impl Text {
                     if self.unsigned.contains(a) && self.unsigned.contains(b) {
                         found.push(terms.ule(*a, *b));
                     }
+                    self.differences(terms, *a, *b, found);
                 }
             }
+        }
+    }
+}
+
+impl Text {
+    /// Ranges of the difference of two variables: what was known of one of them before a loop that
+    /// changes both.
+    fn differences(&self, terms: &mut Terms, a: Term, b: Term, found: &mut Vec<Term>) {
+        let difference = terms.sub(a, b);
+        let known = self.constants.get(&a).into_iter().flatten().copied();
+        for value in known.take(MOST_OFFSETS) {
+            let value = terms.bits(value, terms.width(a));
+            found.extend([terms.sle(value, difference), terms.sle(difference, value)]);
         }
     }
 }

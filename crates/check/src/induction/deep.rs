@@ -18,8 +18,11 @@ use crate::refinement::solver::graph::{Graph, PointId};
 /// Larger formulas are not asked about.
 const MOST_TERMS: usize = 2_000_000;
 
-/// Where runs are after some steps: when, and with which values.
-type Layer = BTreeMap<PointId, (Term, FxHashMap<Term, Term>)>;
+/// When runs are somewhere, and with which values.
+type State = (Term, FxHashMap<Term, Term>);
+
+/// Where runs are after some steps.
+type Layer = BTreeMap<PointId, State>;
 
 /// The steps that are taken one after the other.
 pub(super) struct Deep<'d> {
@@ -70,7 +73,7 @@ impl Deep<'_> {
 
     /// One more step.
     fn next(&mut self, layer: &Layer, turn: usize) -> Layer {
-        let mut ways: BTreeMap<PointId, Vec<(Term, FxHashMap<Term, Term>)>> = BTreeMap::new();
+        let mut ways: BTreeMap<PointId, Vec<State>> = BTreeMap::new();
         for (point, (condition, values)) in layer {
             for step in &self.system.out[*point] {
                 let step = &self.system.steps[*step];
@@ -79,10 +82,9 @@ impl Deep<'_> {
                 let read = step.updates.values().chain([&step.guard]);
                 let inputs: Vec<Term> = read.flat_map(|term| self.terms.variables(*term)).collect();
                 for input in inputs.into_iter().filter(|input| !self.graph.names.is_name(*input)) {
-                    if !done.contains_key(&input) {
-                        let name = format!("{}@{turn}", self.terms.name(input).unwrap_or_default());
-                        done.insert(input, self.terms.variable(&name, self.terms.sort(input)));
-                    }
+                    let name = format!("{}@{turn}", self.terms.name(input).unwrap_or_default());
+                    let value = self.terms.variable(&name, self.terms.sort(input));
+                    done.entry(input).or_insert(value);
                 }
                 let guard = self.terms.substitute_with(step.guard, &mut done);
                 let taken = self.terms.and(*condition, guard);

@@ -129,8 +129,12 @@ pub(super) fn claim<'t>(task: &'t Task, way: Way, budget: &Budget) -> Result<Cla
         Err(TooMuch::Size) => return Err(failed(by, Cause::TooLarge)),
         Err(TooMuch::Limit(reason)) => return Err(limit(by, &reason)),
     };
-    let for_facts = budget.left().map_or(TIME_FOR_FACTS, |left| left / PART_FOR_FACTS);
-    let known = Known::new(&mut machine, &graph, &system, &budget.within(for_facts).solver());
+    let for_facts = match (budget.left(), &budget.work) {
+        // Where work is counted, the clock must not matter.
+        (None, None) => budget.within(TIME_FOR_FACTS),
+        _ => budget.share(PART_FOR_FACTS),
+    };
+    let known = Known::new(&mut machine, &graph, &system, &for_facts.solver());
     let mut certificate = None;
     let depths = match way {
         Way::Both => FEW,

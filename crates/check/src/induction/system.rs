@@ -80,7 +80,7 @@ impl System {
         }];
         for cut in &cuts {
             budget.look().map_err(TooMuch::Limit)?;
-            steps.extend(builder.steps_from(*cut)?);
+            steps.extend(builder.steps_from(*cut, budget)?);
         }
         for site in &graph.calls {
             let Block { from, to, guards, updates, .. } = &site.enter;
@@ -235,7 +235,7 @@ struct Builder<'b> {
 
 impl Builder<'_> {
     /// All steps from a cut point.
-    fn steps_from(&mut self, cut: PointId) -> Result<Vec<Step>, TooMuch> {
+    fn steps_from(&mut self, cut: PointId, budget: &Budget) -> Result<Vec<Step>, TooMuch> {
         if self.graph.errors.contains_key(&cut) {
             return Ok(Vec::new());
         }
@@ -272,6 +272,7 @@ impl Builder<'_> {
             if self.terms.len() > MOST_TERMS {
                 return Err(TooMuch::Size);
             }
+            budget.look().map_err(TooMuch::Limit)?;
             let Some(((_, point), ways)) = waiting.pop_first() else { break };
             at = point;
             (condition, values) = self.merged(ways);
