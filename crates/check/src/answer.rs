@@ -11,6 +11,7 @@ use crate::confirm::{Replaying, confirm};
 use crate::data_flow::Discharged;
 use crate::engine::{Engine, Session};
 use crate::exact::{Exact, Search};
+use crate::induction::{Induction, Way};
 use crate::portfolio::{Extent, portfolio};
 use crate::random_runs::RandomRuns;
 use crate::reached::mark_reached;
@@ -52,6 +53,12 @@ pub enum EngineChoice {
     Bounded,
     /// Runs with random inputs.
     Random,
+    /// Those whose proofs are invariants: refinement and induction.
+    Invariants,
+    /// k-induction from facts.
+    Induction,
+    /// Property-directed reachability from facts.
+    Reachability,
 }
 
 /// The question whether runs come to a check may take this much longer than the verdict did.
@@ -75,11 +82,15 @@ impl Question {
             (EngineChoice::Exact, _) => vec![exact()],
             (EngineChoice::Bounded, _) => vec![Arc::new(BoundedChecking)],
             (EngineChoice::Random, _) => vec![Arc::new(RandomRuns::default())],
+            (EngineChoice::Invariants, false) => vec![solver(), Arc::new(Induction { way: Way::Both })],
+            (EngineChoice::Induction, _) => vec![Arc::new(Induction { way: Way::Deep })],
+            (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
             (EngineChoice::Auto, false) => {
-                vec![Arc::new(BoundedChecking), solver(), Arc::new(RandomRuns::default())]
+                let random = Arc::new(RandomRuns::default());
+                vec![Arc::new(BoundedChecking), solver(), Arc::new(Induction { way: Way::Both }), random]
             }
-            (EngineChoice::Refinement, true) => {
+            (EngineChoice::Refinement | EngineChoice::Invariants, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));
                 vec![Arc::new(DiagramRefinement { heuristic })]
             }

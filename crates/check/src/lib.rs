@@ -18,6 +18,8 @@
 //!    [`through()`]: a failing run through some of them; [`project_from`]: both together. Proofs
 //!    are checked again, with `meaning` instead of `symbolic`: in `refinement/solver/proof.rs`, and
 //!    by [`unrolled_proof`]; [`Prover`] is the solver that does.
+//!    [`induction`]: proofs by facts, k-induction and property-directed reachability, whose
+//!    certificates `induction/certificate.rs` checks.
 //! 7. [`harness`]: failing runs of C programs, by the compiled program.
 //! 8. [`threads`]: programs with threads, by explicit search over schedules and by a reduction to
 //!    sequential programs.
@@ -28,7 +30,7 @@
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not
 //! supported, is [`Verdict::Unknown`] with its reason. Every run of an engine with decision
 //! diagrams is replayed by the interpreter of `wherefore-program` before it is handed out; every
-//! proof by [`refinement::solver`] is checked again, and every proof by [`bounded`] is, by
+//! proof by [`refinement::solver`] or [`induction`] is checked again, and every proof by [`bounded`] is, by
 //! [`confirm()`].
 
 mod answer;
@@ -40,6 +42,7 @@ mod encoding;
 mod engine;
 pub mod exact;
 pub mod harness;
+pub mod induction;
 mod meaning;
 mod path_terms;
 mod portfolio;

@@ -31,6 +31,10 @@ pub enum Extent {
 /// Engines start one after the other with this delay: many small programs are decided by then.
 const HEAD_START: Duration = Duration::from_millis(1);
 
+/// The third and later ones wait longer: there are more of them than processors on many machines,
+/// and most programs are decided by then.
+const LATE_START: Duration = Duration::from_millis(150);
+
 /// If another engine finds a failing run first, exact checking gets at least this long to find a
 /// shortest one, and the verdicts on all other checks.
 const LEAST_GRACE: Duration = Duration::from_millis(50);
@@ -227,8 +231,8 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
         let (send, engine, session) = (send.clone(), engine.clone(), session.clone());
         let (task, budget) = (task.clone(), budget.clone());
         std::thread::spawn(move || {
-            if i > 0 {
-                std::thread::sleep(HEAD_START);
+            if !wait(i, &budget) {
+                return;
             }
             let _ = send.send((engine.name(), engine.decide(&task, &session, &budget)));
         });
@@ -263,6 +267,21 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
     }
 }
 
+/// Waits until it is an engine's turn; whether the race is still on.
+fn wait(place: usize, budget: &Budget) -> bool {
+    match place {
+        0 => return true,
+        1 => std::thread::sleep(HEAD_START),
+        _ => {
+            let begin = Instant::now();
+            while begin.elapsed() < LATE_START && budget.stopped().is_none() {
+                std::thread::sleep(LATE_START / 30);
+            }
+        }
+    }
+    place < 2 || budget.stopped().is_none()
+}
+
 /// Asks engines one after the other, each for a part of the work: which one is faster on this
 /// machine does not matter then.
 fn one_after_the_other(
@@ -274,7 +293,8 @@ fn one_after_the_other(
     let session = session.fresh();
     let mut answers: Vec<(EngineName, Answer)> = Vec::new();
     for (i, engine) in engines.iter().enumerate() {
-        let parts = u32::try_from(engines.len() - i).unwrap_or(u32::MAX);
+        // The third gets what the first two leave.
+        let parts = u32::try_from(engines.len().min(2).saturating_sub(i)).unwrap_or(1);
         let answer = engine.decide(task, &session, &budget.share(parts));
         if answer.verdicts.iter().any(Verdict::is_definite) {
             return answer;

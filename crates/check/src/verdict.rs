@@ -159,6 +159,10 @@ pub enum EngineName {
     Bounded,
     /// Runs with random inputs.
     RandomRuns,
+    /// k-induction from facts.
+    Induction,
+    /// Property-directed reachability from facts.
+    Reachability,
     /// Ranges of variables at all locations.
     DataFlow,
     /// Schedules: all configurations, one by one.
@@ -177,6 +181,8 @@ impl EngineName {
             Self::Refinement => "cegar",
             Self::Bounded => "bounded",
             Self::RandomRuns => "random",
+            Self::Induction => "induction",
+            Self::Reachability => "pdr",
             Self::DataFlow => "flow",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
@@ -192,6 +198,8 @@ impl fmt::Display for EngineName {
             Self::Refinement => "refinement",
             Self::Bounded => "bounded checking",
             Self::RandomRuns => "random runs",
+            Self::Induction => "induction",
+            Self::Reachability => "property-directed reachability",
             Self::DataFlow => "data flow",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
@@ -325,6 +333,10 @@ pub enum Cause {
     LargestBound,
     /// No predicates were found that exclude a counterexample.
     NoPredicates,
+    /// Facts and steps do not exclude a failure, up to the largest depth of induction.
+    NotInductive,
+    /// A way to a failure was found, which is left to engines that make runs.
+    OpenWay,
     /// A proof was found, but its check did not accept it.
     ProofNotAccepted(String),
     /// So many random runs were made, and none fails.
@@ -343,6 +355,8 @@ impl Stopped {
             Cause::TooLarge => "the program is too large with its calls expanded",
             Cause::LargestBound => "the largest bound was reached",
             Cause::NoPredicates => "no predicates were found that exclude a counterexample",
+            Cause::NotInductive => "the checks are not inductive to the largest depth",
+            Cause::OpenWay => "a way to a failure remains that it cannot run",
             Cause::ProofNotAccepted(why) => why,
             Cause::NoFailure { runs: 0 } => "no time was left",
             Cause::NoFailure { runs } => &format!("none of {runs} fails"),
@@ -363,6 +377,11 @@ impl Stopped {
                 format!("bounded checking: {cause}; {known}")
             }
             EngineName::RandomRuns => format!("random runs: {cause}"),
+            EngineName::Induction => format!("induction: {cause}"),
+            EngineName::Reachability => {
+                let lemmas = if self.excluded == 1 { "lemma was" } else { "lemmas were" };
+                format!("property-directed reachability: {cause}; {} {lemmas} learnt", self.excluded)
+            }
             EngineName::Refinement => {
                 let count = self.excluded;
                 let what = if count == 1 { "counterexample was" } else { "counterexamples were" };

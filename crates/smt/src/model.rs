@@ -149,6 +149,13 @@ impl Terms {
         }
     }
 
+    /// The values of all single-valued terms below some terms, and their own, under a model.
+    pub fn values_below(&self, roots: &[Term], model: &Model) -> FxHashMap<Term, u64> {
+        let mut known = FxHashMap::default();
+        self.evaluate_with(roots, model, &mut known);
+        known
+    }
+
     /// Whether a truth value holds under a model.
     pub fn holds(&self, term: Term, model: &Model) -> bool {
         self.evaluate(term, model) == Value::Bits(1)

@@ -5,12 +5,15 @@ use std::time::Duration;
 use proptest::prelude::*;
 use wherefore_check::bounded::{self, Bounded};
 use wherefore_check::exact::{CheckOptions, Checker, Decision, Detail, Search};
+use wherefore_check::induction::{Induction, Way};
 use wherefore_check::refinement::diagrams::interpolants::Heuristic;
 use wherefore_check::refinement::diagrams::{Cegar, CegarOptions, Stopping};
 use wherefore_check::refinement::solver::{self, Calls, Outcome as Refined, ProjectOptions, project};
 use wherefore_check::unrolled_proof::{self, Opinion};
-use wherefore_check::{Prover, Through, through};
-use wherefore_program::{Coverage, ExploreLimits, Outcome, Program, Runs, TargetChoice, Var, explore};
+use wherefore_check::{Engine, Overall, Prover, Session, Through, through};
+use wherefore_program::{
+    Coverage, ExploreLimits, Language, Outcome, Program, Runs, TargetChoice, Task, Var, explore,
+};
 use wherefore_pushdown::StopReason;
 
 /// A random expression over these variables.
@@ -296,4 +299,29 @@ fn a_callee_may_lead_to_failure_by_one_caller_only() {
     let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
     let exact = checker.projection(Detail::Locations).unwrap();
     assert!(program.nodes().all(|node| exact.contains(node) == found.inside.contains(&node)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: wherefore_testing::cases(150), max_shrink_iters: 500, ..ProptestConfig::default() })]
+
+    /// Proofs by induction are proofs, with recursion too.
+    #[test]
+    fn induction_agrees_with_exact_checking(text in program()) {
+        let program = parse(&text);
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap().verdict();
+        let task = Task::new(program, targets, Language::Boolean);
+        for way in [Way::Deep, Way::Directed, Way::Both] {
+            let budget = wherefore_check::Budget::time(Duration::from_secs(2));
+            let answer = Induction { way }.decide(&task, &Session::default(), &budget);
+            match answer.decision() {
+                Overall::Safe => prop_assert_eq!(exact, Decision::Safe, "{:?}: {}", way, text),
+                Overall::Unsafe(_) => prop_assert!(false, "{:?} makes no runs: {}", way, text),
+                Overall::Unknown(why) => {
+                    let why = why.words(&task.program);
+                    prop_assert!(!why.contains("error of ours"), "{}: {}", why, text);
+                }
+            }
+        }
+    }
 }

@@ -35,7 +35,7 @@ pub struct CheckArgs {
     #[arg(long)]
     first_failure: bool,
 
-    /// Show the invariants of a proof by refinement, line by line. They have been checked.
+    /// Show the invariants of a proof by refinement or induction, line by line. They have been checked.
     #[arg(long)]
     invariants: bool,
 
@@ -71,6 +71,10 @@ enum Engine {
     Bounded,
     /// Runs with random inputs: finds failures, proves nothing.
     Random,
+    /// k-induction from facts: ranges, equations, conditions that still hold.
+    Induction,
+    /// Property-directed reachability from these facts.
+    Pdr,
     /// With threads: all configurations, one by one.
     Explicit,
     /// With threads: a bounded number of contexts as a sequential program, decided exactly.
@@ -121,22 +125,28 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<Exit, CliError> {
 impl CheckArgs {
     /// The question that is asked; options that do not apply to the program are refused.
     fn question(&self, subject: &Subject) -> Result<Question, CliError> {
-        let wants_refinement = self.heuristic.is_some() || self.explain_abstraction || self.invariants;
+        let wants_refinement = self.heuristic.is_some() || self.explain_abstraction;
         let backwards = self.program.search == SearchArg::Backwards;
         let engine = match self.engine {
             Engine::Auto if wants_refinement => EngineChoice::Refinement,
+            Engine::Auto if self.invariants => EngineChoice::Invariants,
             Engine::Auto if backwards => EngineChoice::Exact,
             Engine::Auto => EngineChoice::Auto,
             Engine::Exact => EngineChoice::Exact,
             Engine::Cegar => EngineChoice::Refinement,
             Engine::Bounded => EngineChoice::Bounded,
             Engine::Random => EngineChoice::Random,
+            Engine::Induction => EngineChoice::Induction,
+            Engine::Pdr => EngineChoice::Reachability,
             Engine::Explicit | Engine::Eager | Engine::Lazy => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
+            return refused("--heuristic and --explain-abstraction are for refinement (--engine cegar)");
+        }
+        if self.invariants && matches!(engine, EngineChoice::Exact | EngineChoice::Bounded) {
             return refused(
-                "--heuristic, --invariants and --explain-abstraction are for refinement (--engine cegar)",
+                "--invariants is for proofs by refinement or induction (--engine cegar, induction, pdr)",
             );
         }
         if backwards && engine != EngineChoice::Exact {
@@ -161,7 +171,12 @@ impl CheckArgs {
             Engine::Explicit => Some(Way::Explicit),
             Engine::Eager => Some(Way::Eager),
             Engine::Lazy => Some(Way::Lazy),
-            Engine::Exact | Engine::Cegar | Engine::Bounded | Engine::Random => None,
+            Engine::Exact
+            | Engine::Cegar
+            | Engine::Bounded
+            | Engine::Induction
+            | Engine::Pdr
+            | Engine::Random => None,
         };
         if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy)) {
             return refused("--engine explicit, eager and lazy are for programs with threads");

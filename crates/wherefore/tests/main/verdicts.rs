@@ -115,10 +115,10 @@ int main(void) {
 
 /// Puts a test of each invariant in front of its line, compiles and runs the program: none may
 /// fail.
-fn invariants_hold(name: &str, text: &str) -> usize {
+fn invariants_hold(name: &str, text: &str, engine: &str) -> usize {
     let (code, answer) =
-        check(&format!("{name}.c"), text, &["--engine", "cegar", "--invariants", "--checks", "none"]);
-    assert_eq!(code, Some(0), "{name}: {answer}");
+        check(&format!("{name}.c"), text, &["--engine", engine, "--invariants", "--checks", "none"]);
+    assert_eq!(code, Some(0), "{name} by {engine}: {answer}");
     let invariants = answer["invariants"].as_array().cloned().unwrap_or_default();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut tested = 0;
@@ -203,7 +203,12 @@ int main(void) {
     let tested: usize =
         [("two-frames", of_two_frames), ("called-twice", called_twice), ("unsigned", unsigned)]
             .iter()
-            .map(|(name, text)| invariants_hold(name, &with(text)))
+            .map(|(name, text)| {
+                ["cegar", "pdr"]
+                    .map(|engine| invariants_hold(name, &with(text), engine))
+                    .iter()
+                    .sum::<usize>()
+            })
             .sum();
     assert!(tested >= 6, "only {tested} invariants were tested");
 }

@@ -13,7 +13,7 @@ use crate::symbolic::Machine;
 
 /// A basic block; a return of a procedure with a summary is one of its own.
 #[derive(Clone, Default)]
-pub(super) struct Block {
+pub(crate) struct Block {
     pub from: PointId,
     pub to: PointId,
     /// The edges of the flat program, in the frames that stand for all calls of the procedure.
@@ -30,7 +30,7 @@ pub(super) struct Block {
 
 /// Which conditions of edges count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Conditions {
+pub(crate) enum Conditions {
     /// All, also that values can be computed.
     All,
     /// Those of assumptions.
@@ -64,7 +64,7 @@ impl Block {
 }
 
 /// The parts of a conjunction.
-pub(super) fn conjuncts(terms: &Terms, term: Term) -> Vec<Term> {
+pub(crate) fn conjuncts(terms: &Terms, term: Term) -> Vec<Term> {
     match terms.kind(term) {
         Kind::And(list) => list.to_vec(),
         _ if term == Terms::TRUE => Vec::new(),
@@ -73,7 +73,7 @@ pub(super) fn conjuncts(terms: &Terms, term: Term) -> Vec<Term> {
 }
 
 /// The conditions that a formula is made of.
-pub(super) fn atoms(terms: &Terms, formula: Term) -> Vec<Term> {
+pub(crate) fn atoms(terms: &Terms, formula: Term) -> Vec<Term> {
     let mut atoms = Vec::new();
     let mut open = vec![formula];
     let mut seen = rustc_hash::FxHashSet::default();

@@ -18,7 +18,7 @@ use crate::symbolic::{Machine, PlaceId, Store};
 
 /// A variable with its value.
 #[derive(Clone, Copy)]
-pub(super) struct Fact {
+pub(crate) struct Fact {
     number: u32,
     name: Term,
     value: Term,
@@ -26,7 +26,7 @@ pub(super) struct Fact {
 
 /// What is known at places.
 #[derive(Default)]
-pub(super) struct Constants {
+pub(crate) struct Constants {
     globals: Vec<Fact>,
     /// In all places of a frame.
     frames: FxHashMap<u32, Vec<Fact>>,
@@ -170,7 +170,7 @@ fn constant(terms: &mut Terms, of: Term, value: u64) -> Option<Term> {
 
 /// The writes of a procedure to its own variables.
 #[derive(Default)]
-pub(super) struct Writes {
+pub(crate) struct Writes {
     /// How often each variable is written, in the text.
     pub counts: FxHashMap<u32, usize>,
     /// Assignments of constants: the variable, the location, the constant.

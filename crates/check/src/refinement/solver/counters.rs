@@ -23,7 +23,7 @@ const MOST_CONDITIONS: usize = 6;
 const MOST_PAIRS: usize = 4;
 
 /// The loops of a program: which blocks can be repeated together.
-pub(super) struct Loops {
+pub(crate) struct Loops {
     /// The strongly connected part of each point.
     part: Vec<usize>,
     /// The blocks within each part.

@@ -28,7 +28,7 @@ const MOST_COPIES: usize = 8;
 const SMALL: usize = 40;
 
 /// The procedures whose calls are folded.
-pub(super) struct Folding {
+pub(crate) struct Folding {
     is_folded: Vec<bool>,
 }
 

@@ -20,11 +20,11 @@ use super::names::{Named, Names};
 use crate::symbolic::{Machine, PlaceId, Store};
 
 /// A point, by its number.
-pub(super) type PointId = usize;
+pub(crate) type PointId = usize;
 
 /// Where predicates are tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Point {
+pub(crate) struct Point {
     /// The procedure whose formulas are tracked here.
     pub procedure: ProcedureId,
     /// None for the exit of the procedure.
@@ -32,7 +32,7 @@ pub(super) struct Point {
 }
 
 /// A call that is not folded.
-pub(super) struct CallSite {
+pub(crate) struct CallSite {
     /// The frame of the caller, and the call.
     pub frame: u32,
     pub edge: EdgeRef,
@@ -55,7 +55,7 @@ pub(super) struct CallSite {
 
 /// What leads from point to point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Transition {
+pub(crate) enum Transition {
     /// To the first.
     Start,
     Block(usize),
@@ -64,10 +64,12 @@ pub(super) enum Transition {
 }
 
 /// The program.
-pub(super) struct Graph {
+pub(crate) struct Graph {
     pub names: Names,
     pub points: Vec<Point>,
     pub blocks: Vec<Rc<Block>>,
+    /// From where to where there is a way in the text, also if no run can take it.
+    pub ways: Vec<(PointId, PointId)>,
     pub calls: Vec<CallSite>,
     pub entries: FxHashMap<ProcedureId, PointId>,
     pub exits: FxHashMap<ProcedureId, PointId>,
@@ -113,6 +115,7 @@ impl Graph {
             names,
             points: Vec::new(),
             blocks: Vec::new(),
+            ways: Vec::new(),
             calls: Vec::new(),
             entries: FxHashMap::default(),
             exits: FxHashMap::default(),
@@ -130,6 +133,7 @@ impl Graph {
             graph.cut(machine, procedure, &mut pieces);
         }
         for chain in pieces.chains {
+            graph.ways.push((chain.from, chain.to));
             let block = graph.block_of(machine, chain, Conditions::All);
             if !block.guards.contains(&Terms::FALSE) {
                 graph.blocks.push(Rc::new(block));

@@ -23,22 +23,22 @@
 
 mod abstraction;
 mod before;
-mod block;
+pub(crate) mod block;
 mod choice;
 mod conditions;
-mod constants;
+pub(crate) mod constants;
 mod counterexample;
-mod counters;
+pub(crate) mod counters;
 mod engine;
-mod folding;
-mod graph;
+pub(crate) mod folding;
+pub(crate) mod graph;
 mod interpolants;
 mod learning;
-mod names;
+pub(crate) mod names;
 mod narrow;
 mod preconditions;
 mod projection;
-mod proof;
+pub(crate) mod proof;
 mod reasons;
 mod relations;
 mod separation;
@@ -158,7 +158,7 @@ impl Answer {
     }
 }
 
-fn stop(reason: &Reason) -> StopReason {
+pub(crate) fn stop(reason: &Reason) -> StopReason {
     match reason {
         Reason::Time => StopReason::Time,
         Reason::Cancelled => StopReason::Cancelled,
@@ -344,7 +344,9 @@ impl<'a> Refinement<'a> {
     }
 
     fn answer(&self, outcome: Outcome) -> Answer {
-        let (tracked, invariants) = (self.tracked(), self.invariants_in_words());
+        let invariants: Vec<(PointId, Term)> = self.invariants.iter().copied().enumerate().collect();
+        let invariants = in_words(&self.machine, &self.graph, &invariants);
+        let tracked = self.tracked();
         let (predicates, unproved) = (self.predicates.count(), self.unproved.clone());
         Answer { outcome, iterations: self.iterations, predicates, tracked, invariants, unproved }
     }
@@ -364,30 +366,34 @@ impl<'a> Refinement<'a> {
         }
         tracked
     }
+}
 
-    /// The invariants, location by location: what holds in one of the calls that a location is
-    /// folded for. A location whose invariant speaks of callers, or has no expression in the
-    /// source, is left out.
-    fn invariants_in_words(&self) -> Vec<(Node, String)> {
-        let mut of_nodes: BTreeMap<Node, Option<Vec<String>>> = BTreeMap::new();
-        for (point, formula) in self.graph.points.iter().zip(&self.invariants) {
-            let Some(place) = point.place.filter(|_| *formula != Terms::FALSE) else { continue };
-            let words = self.graph.names.vocabulary(&self.machine, place, Frames::Own);
-            let text = words.write(&self.machine.terms, *formula);
-            let known = of_nodes.entry(self.machine.flat.node(place)).or_insert_with(|| Some(Vec::new()));
-            match (known.as_mut(), text) {
-                (Some(list), Some(text)) if !list.contains(&text) => list.push(text),
-                (Some(_), Some(_)) => {}
-                _ => *known = None,
-            }
+/// Invariants of points, location by location: what holds in one of the calls that a location is
+/// folded for. A location whose invariant speaks of callers, or has no expression in the source, is
+/// left out.
+pub(crate) fn in_words(
+    machine: &Machine<'_>,
+    graph: &Graph,
+    invariants: &[(PointId, Term)],
+) -> Vec<(Node, String)> {
+    let mut of_nodes: BTreeMap<Node, Option<Vec<String>>> = BTreeMap::new();
+    for (point, formula) in invariants {
+        let Some(place) = graph.points[*point].place.filter(|_| *formula != Terms::FALSE) else { continue };
+        let words = graph.names.vocabulary(machine, place, Frames::Own);
+        let text = words.write(&machine.terms, *formula);
+        let known = of_nodes.entry(machine.flat.node(place)).or_insert_with(|| Some(Vec::new()));
+        match (known.as_mut(), text) {
+            (Some(list), Some(text)) if !list.contains(&text) => list.push(text),
+            (Some(_), Some(_)) => {}
+            _ => *known = None,
         }
-        let joined = |list: Vec<String>| match list.as_slice() {
-            [one] => one.clone(),
-            many if many.iter().any(|text| text == "true") => "true".to_owned(),
-            many => many.iter().map(|text| format!("({text})")).collect::<Vec<_>>().join(" || "),
-        };
-        of_nodes.into_iter().filter_map(|(node, list)| Some((node, joined(list?)))).collect()
     }
+    let joined = |list: Vec<String>| match list.as_slice() {
+        [one] => one.clone(),
+        many if many.iter().any(|text| text == "true") => "true".to_owned(),
+        many => many.iter().map(|text| format!("({text})")).collect::<Vec<_>>().join(" || "),
+    };
+    of_nodes.into_iter().filter_map(|(node, list)| Some((node, joined(list?)))).collect()
 }
 
 /// The abstract program of an iteration, its post\*, and a failing run of it.

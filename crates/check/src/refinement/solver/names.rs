@@ -20,14 +20,14 @@ use crate::symbolic::{Machine, PlaceId, Store};
 /// A variable of a store: its number in the flat program, and its names. What a procedure never
 /// changes is what it was at entry, and has one name.
 #[derive(Clone, Copy)]
-pub(super) struct Named {
+pub(crate) struct Named {
     pub number: u32,
     pub now: Term,
     pub old: Term,
 }
 
 /// A procedure with a summary.
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// Its frame, and those of the calls that are folded into it.
     pub frames: Vec<u32>,
     pub globals: Vec<Named>,
@@ -55,7 +55,7 @@ impl Scope {
 }
 
 /// The names of all variables.
-pub(super) struct Names {
+pub(crate) struct Names {
     /// The procedures that are not folded into others.
     pub scopes: BTreeMap<ProcedureId, Scope>,
     /// The store in which every variable has its name as its value.
@@ -143,7 +143,17 @@ impl Names {
 
     /// The procedure whose formulas speak about a place: the one that its frame is folded into.
     pub fn owner(&self, machine: &Machine<'_>, place: PlaceId) -> ProcedureId {
-        self.owners[&machine.flat.places[place as usize].frame]
+        self.owner_of(machine.flat.places[place as usize].frame)
+    }
+
+    /// The procedure that a frame belongs to.
+    pub fn owner_of(&self, frame: u32) -> ProcedureId {
+        self.owners[&frame]
+    }
+
+    /// Whether a variable is a name; else it is a value from outside.
+    pub fn is_name(&self, variable: Term) -> bool {
+        self.all.contains(&variable)
     }
 
     /// What formulas at a place call things in the source. Variables of other calls than that of
@@ -212,7 +222,7 @@ impl Names {
 
 /// Whose variables have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frames {
+pub(crate) enum Frames {
     /// Those of the procedure at hand, and globals.
     Own,
     /// Those of other calls in the same store too, as `caller::x`.

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use wherefore_program::{EdgeRef, Operation, ProcedureId, Program, Target, Var};
 use wherefore_pushdown::StopReason;
-use wherefore_smt::{Budget, Outcome, Reason, Solver, Term, Terms};
+use wherefore_smt::{Budget, Outcome, Reason, Solver, Term, Terms, check_by_cases};
 
 use super::graph::{Graph, PointId};
 use super::preconditions::{Preconditions, Scope};
@@ -20,7 +20,7 @@ use crate::symbolic::{Machine, PlaceId};
 
 /// What the check of a proof found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Checked {
+pub(crate) enum Checked {
     /// It is a proof.
     Proof,
     /// It is not inductive.
@@ -44,7 +44,7 @@ impl Checked {
 }
 
 /// Whether all formulas always hold.
-pub(super) fn discharge(
+pub(crate) fn discharge(
     terms: &mut Terms,
     obligations: Vec<Term>,
     solver: &mut dyn Solver,
@@ -52,7 +52,7 @@ pub(super) fn discharge(
 ) -> Checked {
     for obligation in obligations {
         let broken = terms.not(obligation);
-        match solver.check(terms, &[broken], budget) {
+        match check_by_cases(solver, terms, &[], &[broken], budget) {
             Outcome::Unsat(_) => {}
             Outcome::Sat(_) => return Checked::Broken,
             Outcome::Unknown(reason) => return Checked::Unknown(reason),
@@ -62,7 +62,7 @@ pub(super) fn discharge(
 }
 
 /// Checks that formulas, one a point, are a proof.
-pub(super) fn check(
+pub(crate) fn check(
     machine: &mut Machine<'_>,
     graph: &Graph,
     holds: &[Term],
@@ -76,7 +76,7 @@ pub(super) fn check(
 }
 
 /// Checks that formulas, one a point, always hold.
-pub(super) fn inductive(
+pub(crate) fn inductive(
     machine: &mut Machine<'_>,
     graph: &Graph,
     holds: &[Term],
@@ -246,7 +246,7 @@ impl Check<'_, '_, '_> {
 
 /// Which globals each procedure may change: found anew, so that an error of the engine's analysis
 /// shows.
-fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
+pub(crate) fn writes(program: &Program) -> Vec<BTreeSet<u32>> {
     fn add<'t>(set: &mut BTreeSet<u32>, targets: impl IntoIterator<Item = &'t Target>) {
         set.extend(targets.into_iter().filter_map(|target| match target.variable {
             Var::Global(i) => Some(i),

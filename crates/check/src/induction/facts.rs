@@ -1,0 +1,305 @@
+//! Facts: what always holds at cut points, found by guessing and checking.
+//!
+//! Equations are found by symbolic abstraction (T. Reps, M. Sagiv, G. Yorsh, *Symbolic
+//! implementation of the best transformer*, VMCAI 2004): a model of a step whose end satisfies
+//! not all equations so far is one more point of the hull at that end. The other candidates come
+//! from the text of the program (`candidates.rs`), and those that are not inductive together are
+//! dropped (C. Flanagan, R. Leino, *Houdini*, FME 2001). All of it is bit-precise, and nothing is
+//! believed that is not inductive: a fact is a part of the proof, and is checked with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+use wherefore_smt::{
+    BitBlaster, Budget, Model, Outcome, Reason, Solver, Sort, Term, Terms, Value, check_by_cases,
+};
+
+use super::candidates::Candidates;
+use super::hull::Hull;
+use super::system::{Step, System};
+use crate::refinement::solver::graph::{Graph, PointId};
+use crate::symbolic::Machine;
+
+/// Conflicts that a question about facts may take.
+const PATIENCE: u64 = 3_000;
+
+/// Models that equations at one point may take.
+const MOST_POINTS: usize = 200;
+
+/// Models that break equations already in these lowest bits are asked for first: an odd difference
+/// takes an equation away at once, where others would leave one congruence after the other.
+const LOWEST: [u32; 5] = [1, 2, 4, 8, u64::BITS];
+
+/// What always holds at each point.
+pub(super) struct Facts {
+    pub at: Vec<Vec<Term>>,
+}
+
+impl Facts {
+    /// Finds facts; those so far if a limit is met in time to keep them consistent, else none.
+    pub fn new(machine: &mut Machine<'_>, graph: &Graph, system: &System, budget: &Budget) -> Self {
+        let candidates = Candidates::new(machine, graph, system);
+        let mut finder = Finder {
+            terms: &mut machine.terms,
+            system,
+            solvers: system.steps.iter().map(|_| None).collect(),
+            budget: Budget { conflicts: Some(PATIENCE), ..budget.clone() },
+        };
+        let mut at = candidates.at;
+        if let Ok(equations) = finder.equations(&candidates.sought) {
+            for (point, list) in equations {
+                at[point].extend(list);
+            }
+        }
+        for list in &mut at {
+            list.sort_unstable();
+            list.dedup();
+            list.retain(|fact| *fact != Terms::TRUE);
+        }
+        if finder.inductive(&mut at).is_err() {
+            at.iter_mut().for_each(Vec::clear);
+        }
+        Self { at }
+    }
+
+    /// What is known before a step, with the effect of a callee.
+    pub fn before(&self, terms: &mut Terms, step: &Step) -> Vec<Term> {
+        before(terms, step, &self.at)
+    }
+}
+
+fn before(terms: &mut Terms, step: &Step, at: &[Vec<Term>]) -> Vec<Term> {
+    let mut known: Vec<Term> = step.from.map(|from| at[from].clone()).unwrap_or_default();
+    if let Some((exit, names)) = &step.effect {
+        let mut done = names.clone();
+        known.extend(at[*exit].iter().map(|fact| terms.substitute_with(*fact, &mut done)));
+    }
+    known
+}
+
+struct Finder<'f> {
+    terms: &'f mut Terms,
+    system: &'f System,
+    solvers: Vec<Option<BitBlaster>>,
+    budget: Budget,
+}
+
+/// What equations are sought between at a point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sought {
+    /// Numbers, by width.
+    pub numbers: BTreeMap<u32, Vec<Term>>,
+    /// Conditions that may tell apart different equations: phases of a loop.
+    pub phases: Vec<Term>,
+}
+
+/// The equations at a point so far: all, and of the states where each of some conditions holds;
+/// none where there are no such states.
+struct Hulls {
+    of: Vec<(Term, Option<BTreeMap<u32, Hull>>)>,
+}
+
+impl Hulls {
+    fn new(terms: &mut Terms, sought: &Sought) -> Self {
+        let mut of = vec![(Terms::TRUE, None)];
+        for phase in &sought.phases {
+            of.extend([(*phase, None), (terms.not(*phase), None)]);
+        }
+        Self { of }
+    }
+
+    /// Adds the end of a step, under a model, to what holds there.
+    fn add(&mut self, terms: &mut Terms, step: &Step, sought: &Sought, model: &Model) {
+        for (phase, hulls) in &mut self.of {
+            let here = terms.substitute(*phase, &step.updates);
+            if !terms.holds(here, model) {
+                continue;
+            }
+            let is_first = hulls.is_none();
+            let hulls = hulls.get_or_insert_with(BTreeMap::new);
+            for (width, variables) in &sought.numbers {
+                let values: Vec<Term> = variables
+                    .iter()
+                    .map(|variable| *step.updates.get(variable).unwrap_or(variable))
+                    .collect();
+                let values = terms.evaluate_all(&values, model);
+                let point: Vec<u64> = values.iter().filter_map(Value::bits).collect();
+                if is_first {
+                    hulls.insert(*width, Hull::of_point(*width, point));
+                } else if let Some(hull) = hulls.get_mut(width) {
+                    hull.add(&point);
+                }
+            }
+        }
+    }
+
+    /// What holds so far, of the lowest bits of equations.
+    fn facts(&self, terms: &mut Terms, sought: &Sought, most: u32) -> Vec<Term> {
+        let mut facts: Vec<Term> = Vec::new();
+        for (phase, hulls) in &self.of {
+            let Some(hulls) = hulls else {
+                facts.push(terms.not(*phase));
+                continue;
+            };
+            let mut found = Vec::new();
+            for (width, hull) in hulls {
+                found.extend(hull.equations(terms, &sought.numbers[width], most));
+            }
+            found.retain(|equation| !facts.contains(equation));
+            for equation in found {
+                facts.push(terms.implies(*phase, equation));
+            }
+        }
+        facts
+    }
+}
+
+impl Finder<'_> {
+    /// A model of a step, under conditions.
+    fn ask(&mut self, step: usize, conditions: &[Term]) -> Result<Option<Model>, Reason> {
+        let guard = self.system.steps[step].guard;
+        let solver = self.solvers[step].get_or_insert_with(|| {
+            let mut solver = BitBlaster::new();
+            solver.assert(self.terms, guard);
+            solver
+        });
+        match check_by_cases(solver, self.terms, &[guard], conditions, &self.budget) {
+            Outcome::Sat(model) => Ok(Some(model)),
+            Outcome::Unsat(_) => Ok(None),
+            Outcome::Unknown(reason) => Err(reason),
+        }
+    }
+
+    /// Equations between numbers that always hold.
+    fn equations(&mut self, sought: &[Sought]) -> Result<Vec<(PointId, Vec<Term>)>, Reason> {
+        let points = sought.len();
+        let mut hulls: Vec<Option<Hulls>> = (0..points).map(|_| None).collect();
+        let mut known: Vec<Vec<Term>> = vec![Vec::new(); points];
+        // Where too many models are needed, or a question is too hard, nothing is known.
+        let (mut models, mut is_open) = (vec![0; points], vec![false; points]);
+        let starts = (0..self.system.steps.len()).filter(|step| self.system.steps[*step].from.is_none());
+        let mut open: BTreeSet<usize> = starts.collect();
+        while let Some(at) = open.pop_first() {
+            let step = &self.system.steps[at];
+            let exit = step.effect.as_ref().map(|(exit, _)| *exit);
+            let is_reached = |point: PointId| is_open[point] || hulls[point].is_some();
+            if ![step.from, exit].into_iter().flatten().all(is_reached) {
+                continue;
+            }
+            let to = step.to;
+            let mut bits = LOWEST.iter();
+            let mut most = bits.next();
+            while let Some(lowest) = most.filter(|_| !is_open[to]) {
+                let mut conditions = before(self.terms, step, &known);
+                if let Some(hulls) = &hulls[to] {
+                    let mut done = step.updates.clone();
+                    let mut violated = Vec::new();
+                    for fact in hulls.facts(self.terms, &sought[to], *lowest) {
+                        let after = self.terms.substitute_with(fact, &mut done);
+                        violated.push(self.terms.not(after));
+                    }
+                    conditions.push(self.terms.any(&violated));
+                }
+                match self.ask(at, &conditions) {
+                    Ok(None) => {
+                        most = bits.next();
+                        continue;
+                    }
+                    Ok(Some(model)) if models[to] < MOST_POINTS => {
+                        models[to] += 1;
+                        let hulls = hulls[to].get_or_insert_with(|| Hulls::new(self.terms, &sought[to]));
+                        hulls.add(self.terms, step, &sought[to], &model);
+                        known[to] = hulls.facts(self.terms, &sought[to], u64::BITS);
+                    }
+                    Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                    _ => {
+                        is_open[to] = true;
+                        known[to].clear();
+                    }
+                }
+                open.extend(self.system.depending(to));
+            }
+        }
+        Ok(known.into_iter().enumerate().collect())
+    }
+
+    /// Drops candidates until all of them are inductive together.
+    fn inductive(&mut self, at: &mut [Vec<Term>]) -> Result<(), Reason> {
+        let mut open: BTreeSet<usize> = (0..self.system.steps.len()).collect();
+        // The start comes first: what does not hold there goes soonest.
+        while let Some(number) = open.pop_first() {
+            let step = &self.system.steps[number];
+            let to = step.to;
+            let mut after: FxHashMap<Term, Term> = FxHashMap::default();
+            let mut done = step.updates.clone();
+            for fact in &at[to] {
+                after.insert(*fact, self.terms.substitute_with(*fact, &mut done));
+            }
+            let count = at[to].len();
+            loop {
+                let violated: Vec<Term> = at[to].iter().map(|fact| self.terms.not(after[fact])).collect();
+                let violated = self.terms.any(&violated);
+                if violated == Terms::FALSE {
+                    break;
+                }
+                let mut conditions = before(self.terms, step, at);
+                conditions.push(violated);
+                match self.ask(number, &conditions) {
+                    Ok(None) => break,
+                    Ok(Some(model)) => {
+                        let values: Vec<Term> = at[to].iter().map(|fact| after[fact]).collect();
+                        let values = self.terms.evaluate_all(&values, &model);
+                        let mut values = values.iter();
+                        at[to].retain(|_| values.next() == Some(&Value::Bits(1)));
+                    }
+                    Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                    Err(_) => {
+                        self.one_by_one(number, at, &after)?;
+                        break;
+                    }
+                }
+            }
+            if at[to].len() < count {
+                open.extend(self.system.depending(to));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the candidates behind a step that are decided alone.
+    fn one_by_one(
+        &mut self,
+        number: usize,
+        at: &mut [Vec<Term>],
+        after: &FxHashMap<Term, Term>,
+    ) -> Result<(), Reason> {
+        let step = &self.system.steps[number];
+        loop {
+            let known = before(self.terms, step, at);
+            let count = at[step.to].len();
+            let mut kept = Vec::new();
+            for fact in at[step.to].clone() {
+                let mut conditions = known.clone();
+                conditions.push(self.terms.not(after[&fact]));
+                match self.ask(number, &conditions) {
+                    Ok(None) => kept.push(fact),
+                    Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                    _ => {}
+                }
+            }
+            at[step.to] = kept;
+            // In a loop of one step, less is known before it now.
+            if at[step.to].len() == count {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Whether a sort is that of a number.
+pub(super) fn width(sort: Sort) -> Option<u32> {
+    match sort {
+        Sort::Bits(width) => Some(width),
+        _ => None,
+    }
+}

@@ -1,0 +1,68 @@
+//! The part of an inductive invariant that a proof needs.
+//!
+//! Facts are many, and most of them are about something else. Backwards from the errors, the cores
+//! of the solver say what must hold before a step so that what is needed holds behind it. What is
+//! needed is then inductive by itself: a smaller proof to check, and one that can be read.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases, is_valid};
+
+use super::system::System;
+use crate::refinement::solver::graph::{Graph, PointId};
+
+/// Conflicts that the question may take whether a conjunct says anything.
+const PATIENCE: u64 = 200;
+
+/// The conjuncts at each point that are needed; all of them if that is not found in time.
+pub(super) fn reduce(
+    terms: &mut Terms,
+    graph: &Graph,
+    system: &System,
+    all: Vec<Vec<Term>>,
+    budget: &Budget,
+) -> Vec<Vec<Term>> {
+    let mut needed: Vec<BTreeSet<Term>> = vec![BTreeSet::new(); all.len()];
+    let mut open: Vec<(PointId, Term)> = graph.errors.keys().map(|error| (*error, Terms::FALSE)).collect();
+    let mut done: FxHashSet<(PointId, Term)> = open.iter().copied().collect();
+    let mut solvers: FxHashMap<usize, BitBlaster> = FxHashMap::default();
+    while let Some((point, formula)) = open.pop() {
+        for number in &system.into[point] {
+            let step = &system.steps[*number];
+            let solver = solvers.entry(*number).or_insert_with(|| {
+                let mut solver = BitBlaster::new();
+                solver.assert(terms, step.guard);
+                solver
+            });
+            let after = terms.substitute(formula, &step.updates);
+            let mut question = vec![terms.not(after)];
+            // Which conjunct an assumption is.
+            let mut origin: FxHashMap<Term, (PointId, Term)> = FxHashMap::default();
+            for part in step.from.map_or(&[][..], |from| &all[from]) {
+                origin.insert(*part, (step.from.unwrap_or(point), *part));
+            }
+            if let Some((exit, names)) = &step.effect {
+                for part in &all[*exit] {
+                    let here = terms.substitute(*part, names);
+                    origin.entry(here).or_insert((*exit, *part));
+                }
+            }
+            let mut parts: Vec<Term> = origin.keys().copied().collect();
+            parts.sort_unstable();
+            question.extend(parts);
+            let outcome = check_by_cases(solver, terms, &[step.guard], &question, budget);
+            let Outcome::Unsat(core) = outcome else { return all };
+            for (at, part) in core.iter().filter_map(|term| origin.get(term).copied()) {
+                if done.insert((at, part)) {
+                    needed[at].insert(part);
+                    open.push((at, part));
+                }
+            }
+        }
+    }
+    // What holds everywhere is not needed anywhere.
+    let budget = Budget { conflicts: Some(PATIENCE), ..budget.clone() };
+    let mut is_needed = |part: &Term| is_valid(terms, *part, &budget) != Ok(true);
+    needed.into_iter().map(|set| set.into_iter().filter(&mut is_needed).collect()).collect()
+}
