@@ -231,10 +231,15 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
         let (send, engine, session) = (send.clone(), engine.clone(), session.clone());
         let (task, budget) = (task.clone(), budget.clone());
         std::thread::spawn(move || {
-            if !wait(i, &budget) {
-                return;
-            }
-            let _ = send.send((engine.name(), engine.decide(&task, &session, &budget)));
+            let answer = match wait(i, &budget) {
+                None => engine.decide(&task, &session, &budget),
+                Some(stop) => {
+                    let cause = Cause::Limit(stop);
+                    let stopped = Stopped { engine: engine.name(), cause, bound: None, excluded: 0 };
+                    Answer::uniform(task.checks.len(), &Verdict::Unknown(Why::Undecided(vec![stopped])))
+                }
+            };
+            let _ = send.send((engine.name(), answer));
         });
     }
     drop(send);
@@ -267,10 +272,10 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
     }
 }
 
-/// Waits until it is an engine's turn; whether the race is still on.
-fn wait(place: usize, budget: &Budget) -> bool {
+/// Waits until it is an engine's turn; the limit that was met by then, if one was.
+fn wait(place: usize, budget: &Budget) -> Option<StopReason> {
     match place {
-        0 => return true,
+        0 => return None,
         1 => std::thread::sleep(HEAD_START),
         _ => {
             let begin = Instant::now();
@@ -279,7 +284,7 @@ fn wait(place: usize, budget: &Budget) -> bool {
             }
         }
     }
-    place < 2 || budget.stopped().is_none()
+    budget.stopped().filter(|_| place >= 2)
 }
 
 /// Asks engines one after the other, each for a part of the work: which one is faster on this
