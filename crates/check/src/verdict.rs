@@ -119,6 +119,8 @@ pub enum ProofKind {
     Invariants(Vec<(Node, String)>),
     /// All loops end within this number of iterations, and no run fails within it.
     Unrolling(usize),
+    /// The same of programs with threads: no order of their events fails.
+    Orders(usize),
     /// The ranges of variables, found by data flow.
     Ranges,
 }
@@ -165,6 +167,8 @@ pub enum EngineName {
     Eager,
     /// Schedules: a bounded number of contexts as a program with a scheduler, by bounded checking.
     Lazy,
+    /// Schedules: all orders of the events of unrolled threads as one formula.
+    Events,
 }
 
 impl EngineName {
@@ -178,6 +182,7 @@ impl EngineName {
             Self::Explicit => "explicit",
             Self::Eager => "eager",
             Self::Lazy => "lazy",
+            Self::Events => "events",
         }
     }
 }
@@ -192,6 +197,7 @@ impl fmt::Display for EngineName {
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
             Self::Lazy => "bounded checking of schedules",
+            Self::Events => "bounded checking of events",
         })
     }
 }
@@ -342,7 +348,8 @@ impl Stopped {
             | EngineName::DataFlow
             | EngineName::Explicit
             | EngineName::Eager
-            | EngineName::Lazy => cause.to_owned(),
+            | EngineName::Lazy
+            | EngineName::Events => cause.to_owned(),
             EngineName::Bounded => {
                 let known = match self.bound {
                     Some(1) => "no run fails within 1 iteration of each loop".to_owned(),

@@ -121,6 +121,14 @@ impl<'a> Machine<'a> {
         (value, valid)
     }
 
+    /// The index of a cell of a variable at a place: an address in memory, or the position in an
+    /// array.
+    pub fn index_at(&mut self, store: &Store, place: PlaceId, variable: Var, indices: &[Expr]) -> Term {
+        let frame = self.flat.frame_of(place);
+        let view = View { procedure: frame.procedure, first: frame.first, now: store, next: store };
+        self.index(&view, variable, indices, &mut Terms::TRUE.clone())
+    }
+
     /// The store after an edge and the condition under which it can be taken.
     pub fn step(&mut self, store: &Store, edge: u32) -> (Store, Term) {
         let edge: FlatEdge = self.flat.edges[edge as usize];

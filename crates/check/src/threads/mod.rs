@@ -14,6 +14,7 @@
 
 pub mod eager;
 mod engine;
+mod events;
 mod explicit;
 mod lazy;
 

@@ -75,6 +75,8 @@ enum Engine {
     Eager,
     /// With threads: a bounded number of switches, by bounded checking.
     Lazy,
+    /// Programs with threads: all orders of the events of unrolled threads as one formula (C).
+    Events,
 }
 
 fn heuristic_parser() -> impl TypedValueParser<Value = Heuristic> {
@@ -128,7 +130,7 @@ impl CheckArgs {
             Engine::Exact => EngineChoice::Exact,
             Engine::Cegar => EngineChoice::Refinement,
             Engine::Bounded => EngineChoice::Bounded,
-            Engine::Explicit | Engine::Eager | Engine::Lazy => EngineChoice::Auto,
+            Engine::Explicit | Engine::Eager | Engine::Lazy | Engine::Events => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
@@ -158,10 +160,11 @@ impl CheckArgs {
             Engine::Explicit => Some(Way::Explicit),
             Engine::Eager => Some(Way::Eager),
             Engine::Lazy => Some(Way::Lazy),
+            Engine::Events => Some(Way::Events),
             Engine::Exact | Engine::Cegar | Engine::Bounded => None,
         };
-        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy)) {
-            return refused("--engine explicit, eager and lazy are for programs with threads");
+        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy | Way::Events)) {
+            return refused("--engine explicit, eager, lazy and events are for programs with threads");
         }
         let schedules = way.map(|way| self.schedules.search(way));
         let extent = if self.first_failure { Extent::FirstFailure } else { Extent::EveryCheck };
