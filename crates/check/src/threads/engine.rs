@@ -98,7 +98,7 @@ impl ScheduleSearch {
             Some(_) => budget.share(divisor),
             None => budget.within(else_time),
         };
-        let first = explicit::search(task, &self.limits, Effort::Much, (session, &part(6, FIRST)));
+        let first = explicit::search(task, &self.limits, Effort::Much, (session, &part(10, FIRST)));
         let is_definite = |answer: &Answer| answer.verdicts.iter().any(Verdict::is_definite);
         // What stopped for another reason than the time does not change its mind.
         let is_over = is_definite(&first.answer) || first.stop.is_none();

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Frame, Interpreter, Operation, Program, State, Thread, ThreadStep, ThreadTrace, ThreadedState,
+    EdgeRef, Frame, Interpreter, Operation, Program, State, Target, Thread, ThreadStep, ThreadTrace,
+    ThreadedState, Var,
 };
 use wherefore_smt::{Model, Term, Terms, Value};
 
@@ -31,7 +33,7 @@ pub(super) fn schedule(
     // The first failure in the order of points.
     let failures = unfolding.errors.iter().filter(|(_, _, guard, _)| holds(*guard));
     let key = |point: usize| (times[point], unfolding.points[point].thread, point);
-    let (failing, _, _, last) = *failures.min_by_key(|(_, _, _, point)| key(*point))?;
+    let (failing, ..) = *failures.min_by_key(|(_, _, _, point)| key(*point))?;
     let target = unfolding.machine.flat.errors[&unfolding.visits[failing].place];
 
     // The steps of each thread, with the point that each belongs to.
@@ -63,28 +65,25 @@ pub(super) fn schedule(
         let error = unfolding.errors.iter().find(|(visit, of, guard, _)| {
             *of == thread && holds(*guard) && own.last().is_some_and(|(step, _)| unfolding.steps[*step].to == Some(*visit))
         });
-        let mut now = own.iter().find_map(|(_, point)| *point).or(error.map(|(.., point)| *point));
-        if thread == 0 {
-            now = None;
-        }
-        let mut now_key = now.map_or((0, thread, 0), key);
+        let now = own.iter().find_map(|(_, point)| *point).or(error.map(|(.., point)| *point));
         if thread > 0 && now.is_none() {
             continue;
         }
+        // The first thread begins before all others.
+        let mut now_key = now.filter(|_| thread > 0).map_or((0, 0, 0), key);
         for (step, point) in own {
             if let Some(point) = point {
                 now_key = key(point);
             }
             steps.push((now_key, steps.len(), step));
         }
-        let _ = &mut now;
     }
     steps.sort();
     let threads: BTreeMap<usize, usize> = thread_of_steps(unfolding);
-    let _ = last;
 
     let original = Interpreter::new(program);
     let start = start(program, unfolding, model);
+    let values = Values::new(program, unfolding, model, steps.iter().map(|(_, _, step)| *step));
     // Which thread of the unrolled program is which of the run.
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::from([(0, 0)]);
     let mut done: Vec<ThreadStep> = Vec::new();
@@ -92,7 +91,7 @@ pub(super) fn schedule(
         let here = &unfolding.steps[step];
         let thread = *numbers.get(&threads[&step])?;
         let before = done.last().map_or(&start, |step| &step.state);
-        let expected = expected(program, unfolding, model, &original, before, thread, step);
+        let expected = values.expected(&original, before, thread, step);
         let state = original.guided_step(before, thread, here.edge, &expected)?;
         if let (Operation::StartThread(_), Some(new)) = (&program.edge(here.edge).operation, here.starts) {
             numbers.insert(new, state.threads.len() - 1);
@@ -145,95 +144,169 @@ fn start(program: &Program, unfolding: &Unfolding<'_>, model: &Model) -> Threade
     }
 }
 
-/// What a thread should see after a step: values that are chosen are taken from there.
-fn expected(
-    program: &Program,
-    unfolding: &Unfolding<'_>,
-    model: &Model,
-    interpreter: &Interpreter<'_>,
-    before: &ThreadedState,
-    thread: usize,
-    step: usize,
-) -> State {
-    let terms = &unfolding.machine.terms;
-    let here = &unfolding.steps[step];
-    let mut seen = interpreter.view(before, thread);
-    let mut at = 0;
-    let mut starts = Vec::new();
-    for variable in &program.globals {
-        starts.push(at);
-        at += variable.ty.cell_count();
-    }
-    let is_alone = unfolding.base.is_none();
-    let mut wanted: Vec<(u32, Option<Term>, Term)> = here.cells.clone();
-    // Variables that only this thread has.
-    for (i, variable) in program.globals.iter().enumerate() {
-        if here.cells.iter().any(|(known, ..)| *known == i as u32) && !is_alone {
-            continue;
+/// The values of steps in a solution. What terms share is evaluated once.
+struct Values<'s> {
+    program: &'s Program,
+    unfolding: &'s Unfolding<'s>,
+    values: FxHashMap<Term, Value>,
+    /// Where the cells of each global variable start.
+    starts: Vec<usize>,
+    /// Whether memory may hold anything at the start.
+    is_open: bool,
+}
+
+impl<'s> Values<'s> {
+    fn new(
+        program: &'s Program,
+        unfolding: &'s Unfolding<'s>,
+        model: &Model,
+        steps: impl Iterator<Item = usize>,
+    ) -> Self {
+        let mut at = 0;
+        let mut starts = Vec::new();
+        for variable in &program.globals {
+            starts.push(at);
+            at += variable.ty.cell_count();
         }
-        let held = here.store.get(i as u32);
-        if variable.ty.is_memory() {
-            if let Value::Array { entries, .. } = terms.evaluate(held, model) {
-                for (address, value) in entries {
-                    seen.memory.entry((i as u32, address)).or_insert(value);
-                }
-            }
-        } else if !variable.shared || is_written(program, here.edge, i as u32) {
-            let cells = cells_of(variable, Some(&terms.evaluate(held, model)));
-            seen.globals[starts[i]..starts[i] + cells.len()].copy_from_slice(&cells);
-        }
-    }
-    for (variable, index, value) in wanted.drain(..) {
-        let value = terms.evaluate(value, model).bits().unwrap_or(0);
-        let index = index.map(|index| terms.evaluate(index, model).bits().unwrap_or(0));
-        let of = &program.globals[variable as usize];
-        match index {
-            Some(address) if of.ty.is_memory() => {
-                seen.memory.insert((variable, address), value);
-            }
-            index => {
-                let at = starts[variable as usize] + index.unwrap_or(0) as usize;
-                if let Some(cell) = seen.globals.get_mut(at) {
-                    *cell = value;
-                }
+        let mut is_open =
+            program.globals.iter().any(|variable| variable.ty.is_memory() && variable.initial.is_none());
+        let steps: Vec<usize> = steps.collect();
+        let opens = |step: &usize| {
+            let operation = &program.edge(unfolding.steps[*step].edge).operation;
+            matches!(operation, Operation::Havoc(_)) && operation.touches_shared(program)
+        };
+        is_open |= steps.iter().any(opens);
+        let mut values = Self { program, unfolding, values: FxHashMap::default(), starts, is_open };
+        let mut wanted = Vec::new();
+        for step in steps {
+            values.each(step, |_, _, term| wanted.push(term));
+            for (_, index, value) in &unfolding.steps[step].cells {
+                wanted.extend(*index);
+                wanted.push(*value);
             }
         }
+        wanted.sort_unstable();
+        wanted.dedup();
+        let found = unfolding.machine.terms.evaluate_all(&wanted, model);
+        values.values = wanted.into_iter().zip(found).collect();
+        values
     }
-    // The frames after the step.
-    let flat = &unfolding.machine.flat;
-    if let Some(to) = here.to {
-        let place = unfolding.visits[to].place;
-        let mut frames = Vec::new();
-        let mut frame = Some(flat.places[place as usize].frame);
-        let mut above: Option<wherefore_program::EdgeRef> = None;
+
+    /// The variables whose values after a step matter: those of the frames (with the frame), and
+    /// global ones.
+    fn each(&self, step: usize, mut see: impl FnMut(Option<u32>, usize, Term)) {
+        let here = &self.unfolding.steps[step];
+        for (i, variable) in self.program.globals.iter().enumerate() {
+            let matters = match variable.ty.is_memory() {
+                true => self.is_open,
+                false => !variable.shared || is_written(self.program, here.edge, i as u32),
+            };
+            if matters {
+                see(None, i, here.store.get(i as u32));
+            }
+        }
+        let operation = &self.program.edge(here.edge).operation;
+        let chooses = operation.has_choice() || matches!(operation, Operation::Havoc(_) | Operation::Call(_));
+        let (Some(to), true) = (here.to, chooses) else { return };
+        let flat = &self.unfolding.machine.flat;
+        let mut frame = Some(flat.places[self.unfolding.visits[to].place as usize].frame);
         while let Some(id) = frame {
             let of = &flat.frames[id as usize];
-            let procedure = program.procedure(of.procedure);
-            let locals = procedure.variables.iter().zip(of.first..);
-            let locals = locals
-                .flat_map(|(variable, i)| cells_of(variable, Some(&terms.evaluate(here.store.get(i), model))))
-                .collect();
+            for i in 0..self.program.procedure(of.procedure).variables.len() {
+                see(Some(id), i, here.store.get(of.first + i as u32));
+            }
+            frame = of.caller.map(|(caller, _)| caller);
+        }
+    }
+
+    fn bits(&self, term: Term) -> u64 {
+        self.values.get(&term).and_then(Value::bits).unwrap_or(0)
+    }
+
+    /// What a thread should see after a step: values that are chosen are taken from there.
+    fn expected(
+        &self,
+        interpreter: &Interpreter<'_>,
+        before: &ThreadedState,
+        thread: usize,
+        step: usize,
+    ) -> State {
+        let here = &self.unfolding.steps[step];
+        let mut seen = interpreter.view(before, thread);
+        let mut locals: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        let flat = &self.unfolding.machine.flat;
+        self.each(step, |frame, i, term| {
+            let value = self.values.get(&term);
+            match frame {
+                Some(id) => {
+                    let procedure = self.program.procedure(flat.frames[id as usize].procedure);
+                    locals.entry(id).or_default().extend(cells_of(&procedure.variables[i], value));
+                }
+                None if self.program.globals[i].ty.is_memory() => {
+                    if let Some(Value::Array { entries, .. }) = value {
+                        for (address, value) in entries {
+                            seen.memory.entry((i as u32, *address)).or_insert(*value);
+                        }
+                    }
+                }
+                None => {
+                    let cells = cells_of(&self.program.globals[i], value);
+                    let start = self.starts[i];
+                    seen.globals[start..start + cells.len()].copy_from_slice(&cells);
+                }
+            }
+        });
+        for (variable, index, value) in &here.cells {
+            let value = self.bits(*value);
+            let index = index.map(|index| self.bits(index));
+            let is_memory = self.program.globals[*variable as usize].ty.is_memory();
+            match index {
+                Some(address) if is_memory => {
+                    seen.memory.insert((*variable, address), value);
+                }
+                index => {
+                    let at = self.starts[*variable as usize] + index.unwrap_or(0) as usize;
+                    if let Some(cell) = seen.globals.get_mut(at) {
+                        *cell = value;
+                    }
+                }
+            }
+        }
+        if let (Some(to), false) = (here.to, locals.is_empty()) {
+            seen.stack = self.stack(to, locals);
+        }
+        seen
+    }
+
+    /// The frames at a visit.
+    fn stack(&self, visit: usize, mut locals: BTreeMap<u32, Vec<u64>>) -> Vec<Frame> {
+        let flat = &self.unfolding.machine.flat;
+        let place = flat.places[self.unfolding.visits[visit].place as usize];
+        let (mut frames, mut frame) = (Vec::new(), Some(place.frame));
+        let mut above: Option<EdgeRef> = None;
+        while let Some(id) = frame {
+            let of = &flat.frames[id as usize];
             let (location, calling) = match above {
-                Some(call) => (program.edge(call).to, Some(call.edge)),
-                None => (flat.places[place as usize].location, None),
+                Some(call) => (self.program.edge(call).to, Some(call.edge)),
+                None => (place.location, None),
             };
+            let locals = locals.remove(&id).unwrap_or_default();
             frames.push(Frame { procedure: of.procedure, location, calling, locals });
             above = of.caller.map(|(_, call)| call);
             frame = of.caller.map(|(caller, _)| caller);
         }
         frames.reverse();
-        seen.stack = frames;
+        frames
     }
-    seen
 }
 
 /// Whether a step writes a global variable.
-fn is_written(program: &Program, edge: wherefore_program::EdgeRef, variable: u32) -> bool {
-    let targets: Vec<&wherefore_program::Target> = match &program.edge(edge).operation {
+fn is_written(program: &Program, edge: EdgeRef, variable: u32) -> bool {
+    let targets: Vec<&Target> = match &program.edge(edge).operation {
         Operation::Assign(part) => part.targets.iter().collect(),
         Operation::Havoc(targets) => targets.iter().collect(),
         Operation::Call(call) => call.assignment.targets.iter().collect(),
         _ => Vec::new(),
     };
-    targets.iter().any(|target| target.variable == wherefore_program::Var::Global(variable))
+    targets.iter().any(|target| target.variable == Var::Global(variable))
 }

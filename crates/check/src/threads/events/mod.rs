@@ -15,6 +15,7 @@ mod unfold;
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use wherefore_program::{Program, Task, Threads, thread_starts};
 use wherefore_pushdown::StopReason;
@@ -34,6 +35,9 @@ use unfold::{Stop, Unfolding, unfold};
 
 /// Bounds on the turns of loops, one after the other.
 const BOUNDS: [usize; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128];
+
+/// How long a failure with fewer switches is searched for with more turns of loops.
+const MORE: Duration = Duration::from_secs(4);
 
 /// How often code is unrolled at most to learn what is shared.
 const PASSES: usize = 4;
@@ -95,6 +99,7 @@ fn decide(
         let mut attempt = Attempt { program, unfolding: &mut unfolding, budget: &solver, queries: 0 };
         match attempt.turn(limits, covered) {
             Turn::Fails(run, target) => {
+                let (run, target) = improve(program, task, bound, covered, &solver, (run, target));
                 let mut verdicts = vec![Verdict::Unknown(Why::NotAsked); task.checks.len()];
                 verdicts[target] = Verdict::Unsafe(run);
                 return answer(verdicts, threads, covered);
@@ -124,6 +129,35 @@ fn decide(
         }
     }
     unknown(task, covered, Some(stop), threads)
+}
+
+/// With more turns of loops a failure may need fewer switches: some more bounds are tried, for as
+/// long as it took to come here.
+fn improve(
+    program: &Program,
+    task: &Task,
+    bound: usize,
+    covered: Covered,
+    budget: &SolverBudget,
+    (mut best, mut target): (Box<FailingRun>, usize),
+) -> (Box<FailingRun>, usize) {
+    let limit = Instant::now().checked_add(MORE);
+    let budget = SolverBudget { deadline: budget.deadline.into_iter().chain(limit).min(), ..budget.clone() };
+    for bound in BOUNDS.into_iter().filter(|other| *other > bound).take(3) {
+        let Some(schedule) = best.schedule.clone() else { break };
+        if schedule.fewest || schedule.switches == 0 {
+            break;
+        }
+        let Ok(mut unfolding) = learn(program, task, bound, &budget) else { break };
+        let mut attempt = Attempt { program, unfolding: &mut unfolding, budget: &budget, queries: 0 };
+        match attempt.contexts(0..=schedule.switches - 1, covered) {
+            Ok(Turn::Fails(run, other)) => (best, target) = (run, other),
+            Ok(Turn::Beyond) if attempt.unfolding.cuts.is_empty() => best = fewest(best, true),
+            Ok(_) => {}
+            Err(_) => break,
+        }
+    }
+    (best, target)
 }
 
 /// Unrolls the program until it is known what is shared.
@@ -225,7 +259,11 @@ impl Attempt<'_, '_> {
             return Answered::Stopped(StopReason::Memory);
         }
         let clocks = order.clocks;
-        match solver.check(&mut self.unfolding.machine.terms, &[wanted], self.budget) {
+        if std::env::var("H2DEBUG").is_ok() { eprintln!("ask {bound:?} beyond {beyond} points {} events {} lanes {} terms {}", self.unfolding.points.len(), self.unfolding.events.len(), self.unfolding.lanes.len(), self.unfolding.machine.terms.len()); }
+        let begin = std::time::Instant::now();
+        let outcome = solver.check(&mut self.unfolding.machine.terms, &[wanted], self.budget);
+        if std::env::var("H2DEBUG").is_ok() { eprintln!("   {:?} {:?} {:?}", begin.elapsed(), solver.figures(), outcome.is_sat()); }
+        match outcome {
             Outcome::Unsat(_) => Answered::None,
             Outcome::Unknown(why) => Answered::Stopped(reason(&why)),
             Outcome::Sat(_) if beyond => Answered::NotRun,

@@ -395,7 +395,7 @@ impl Unfolding<'_> {
                 after = None;
             }
             Operation::StartThread(start) => {
-                if self.lanes.len() > 3 + 2 * self.bound {
+                if self.lanes.len() > (3 + 2 * self.bound).min(62) {
                     self.cuts.push(guard);
                     return Ok(());
                 }
