@@ -299,7 +299,7 @@ fn undecided(
     for engine in late {
         // Without a limit, its thread has ended without an answer.
         let cause = watch.stopped().map_or(Cause::Failed, Cause::Limit);
-        if let (EngineName::Explicit | EngineName::Eager | EngineName::Lazy | EngineName::Events, Cause::Limit(stop)) =
+        if let (EngineName::Explicit | EngineName::Eager | EngineName::Lazy | EngineName::Events | EngineName::Modular, Cause::Limit(stop)) =
             (engine, &cause)
         {
             let covered = Covered { switches: session.switches(), ..Covered::default() };

@@ -121,6 +121,8 @@ pub enum ProofKind {
     Unrolling(usize),
     /// The same of programs with threads: no order of their events fails.
     Orders(usize),
+    /// An invariant for each pair of threads that all others keep.
+    Pairs,
     /// The ranges of variables, found by data flow.
     Ranges,
 }
@@ -169,6 +171,8 @@ pub enum EngineName {
     Lazy,
     /// Schedules: all orders of the events of unrolled threads as one formula.
     Events,
+    /// Invariants of pairs of threads.
+    Modular,
 }
 
 impl EngineName {
@@ -183,6 +187,7 @@ impl EngineName {
             Self::Eager => "eager",
             Self::Lazy => "lazy",
             Self::Events => "events",
+            Self::Modular => "modular",
         }
     }
 }
@@ -198,6 +203,7 @@ impl fmt::Display for EngineName {
             Self::Eager => "the reduction to a sequential program",
             Self::Lazy => "bounded checking of schedules",
             Self::Events => "bounded checking of events",
+            Self::Modular => "invariants of pairs of threads",
         })
     }
 }
@@ -349,7 +355,8 @@ impl Stopped {
             | EngineName::Explicit
             | EngineName::Eager
             | EngineName::Lazy
-            | EngineName::Events => cause.to_owned(),
+            | EngineName::Events
+            | EngineName::Modular => cause.to_owned(),
             EngineName::Bounded => {
                 let known = match self.bound {
                     Some(1) => "no run fails within 1 iteration of each loop".to_owned(),

@@ -64,6 +64,11 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The sort of a single value.
+    pub fn scalar(ty: Scalar) -> Sort {
+        scalar_sort(ty)
+    }
+
     /// Any value of a type.
     pub fn unknown(&mut self, ty: &Type) -> Term {
         self.arbitrary(Self::sort(ty))

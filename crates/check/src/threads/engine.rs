@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use wherefore_program::{CallGraph, Program, Task};
+use wherefore_program::{CallGraph, Program, Task, thread_starts};
 
 use super::explicit::{self, Effort};
-use super::{Covered, ScheduleLimits, eager, events, lazy};
+use super::{Covered, ScheduleLimits, eager, events, lazy, modular};
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
-use crate::verdict::{Answer, CheckError, EngineName, Verdict};
+use crate::verdict::{Answer, CheckError, EngineName, Verdict, Why};
 
 /// A search for a schedule that fails.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +33,8 @@ pub enum Way {
     Lazy,
     /// As an order of events.
     Events,
+    /// By invariants of pairs of threads.
+    Modular,
 }
 
 impl Engine for ScheduleSearch {
@@ -42,6 +44,7 @@ impl Engine for ScheduleSearch {
             Way::Eager => EngineName::Eager,
             Way::Lazy => EngineName::Lazy,
             Way::Events => EngineName::Events,
+            Way::Modular => EngineName::Modular,
         }
     }
 
@@ -51,7 +54,7 @@ impl Engine for ScheduleSearch {
         }
         match self.way {
             Way::Eager => eager::takes(&task.program),
-            Way::Auto | Way::Explicit | Way::Lazy | Way::Events => Ok(()),
+            Way::Auto | Way::Explicit | Way::Lazy | Way::Events | Way::Modular => Ok(()),
         }
     }
 
@@ -61,6 +64,9 @@ impl Engine for ScheduleSearch {
         // A question about rounds is one for the reduction.
         if self.way == Way::Eager || can_reduce && self.limits.rounds.is_some() {
             return eager::search(task, &self.limits, work);
+        }
+        if self.way == Way::Modular {
+            return modular::prove(task, budget).unwrap_or_else(|| events::nothing(task));
         }
         if self.way == Way::Events {
             return events::search(task, &self.limits, Covered::default(), work);
@@ -101,17 +107,27 @@ impl ScheduleSearch {
         let first = explicit::search(task, &self.limits, Effort::Much, (session, &part(10, FIRST)));
         let is_definite = |answer: &Answer| answer.verdicts.iter().any(Verdict::is_definite);
         // What stopped for another reason than the time does not change its mind.
-        let is_over = is_definite(&first.answer) || first.stop.is_none();
+        let is_over = first.stop.is_none();
         if is_definite(&first.answer) {
             return first.answer;
         }
-        let events = events::search(task, &self.limits, first.covered, (session, &part(2, EVENTS)));
+        let asks_all = self.limits.switches.is_none() && self.limits.threads.is_none();
+        // Where threads are started for ever, unrolling proves nothing.
+        let is_endless = thread_starts(&task.program).most().is_none();
+        let events = part(if is_endless { 3 } else { 2 }, EVENTS);
+        let events = events::search(task, &self.limits, first.covered, (session, &events));
         let switches = |answer: &Answer| answer.facts.threads.and_then(|facts| facts.covered.switches);
-        if is_definite(&events) || is_over && switches(&events) >= first.covered.switches {
+        if is_definite(&events) {
             return events;
         }
+        if asks_all && !matches!(events.verdicts.first(), Some(Verdict::Unknown(Why::NoRun(_)))) {
+            let part = if is_endless { budget.clone() } else { part(2, EVENTS) };
+            if let Some(proof) = modular::prove(task, &part) {
+                return proof;
+            }
+        }
         if is_over {
-            return first.answer;
+            return if switches(&events) > first.covered.switches { events } else { first.answer };
         }
         let last = explicit::search(task, &self.limits, Effort::Much, (session, budget));
         if switches(&events) > last.covered.switches { events } else { last.answer }

@@ -17,6 +17,7 @@ mod engine;
 mod events;
 mod explicit;
 mod lazy;
+mod modular;
 
 use std::sync::Arc;
 

@@ -54,6 +54,11 @@ pub(super) fn search(
     found.unwrap_or_else(|| unknown(task, covered, Some(StopReason::Memory), 0))
 }
 
+/// That nothing is known.
+pub(super) fn nothing(task: &Task) -> Answer {
+    unknown(task, Covered::default(), None, 0)
+}
+
 fn unknown(task: &Task, covered: Covered, stop: Option<StopReason>, threads: usize) -> Answer {
     let verdicts = vec![Verdict::Unknown(Why::Switches { covered, stop }); task.checks.len()];
     answer(verdicts, threads, covered)
@@ -259,10 +264,7 @@ impl Attempt<'_, '_> {
             return Answered::Stopped(StopReason::Memory);
         }
         let clocks = order.clocks;
-        if std::env::var("H2DEBUG").is_ok() { eprintln!("ask {bound:?} beyond {beyond} points {} events {} lanes {} terms {}", self.unfolding.points.len(), self.unfolding.events.len(), self.unfolding.lanes.len(), self.unfolding.machine.terms.len()); }
-        let begin = std::time::Instant::now();
         let outcome = solver.check(&mut self.unfolding.machine.terms, &[wanted], self.budget);
-        if std::env::var("H2DEBUG").is_ok() { eprintln!("   {:?} {:?} {:?}", begin.elapsed(), solver.figures(), outcome.is_sat()); }
         match outcome {
             Outcome::Unsat(_) => Answered::None,
             Outcome::Unknown(why) => Answered::Stopped(reason(&why)),
