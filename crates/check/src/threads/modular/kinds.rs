@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Argument, Call, EdgeRef, ErrorSite, Expr, ExprKind, LocationId, Operation, ProcedureId, Program, Target,
+    Argument, Call, EdgeRef, ErrorSite, ExprKind, LocationId, Operation, ProcedureId, Program, Target,
     ThreadStart, Var,
 };
 use wherefore_smt::{Budget, Sort, Term, Terms};
@@ -450,37 +450,4 @@ impl Kinds<'_> {
             None => true,
         }
     }
-}
-
-/// The constants of a program, by width.
-pub(super) fn constants(program: &Program) -> BTreeMap<u32, BTreeSet<u64>> {
-    let mut found: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
-    let mut see = |value: &Expr| {
-        value.walk(&mut |part| {
-            if let ExprKind::Constant(constant) = part.kind {
-                found.entry(part.ty.width()).or_default().insert(constant);
-            }
-        });
-    };
-    for edge in program.procedures.iter().flat_map(|procedure| &procedure.edges) {
-        match &edge.operation {
-            Operation::Assume(condition) => see(condition),
-            Operation::Assign(part) => part.values.iter().chain(&part.constraint).for_each(&mut see),
-            Operation::Return(values) => values.iter().for_each(&mut see),
-            Operation::Call(call) => {
-                for argument in &call.arguments {
-                    if let Argument::Value(value) = argument {
-                        see(value);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    for variable in &program.globals {
-        if let Some(initial) = variable.initial {
-            found.entry(variable.ty.element().width()).or_default().insert(initial);
-        }
-    }
-    found
 }

@@ -14,9 +14,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Sort, Term, Terms};
+use wherefore_smt::{BitBlaster, Budget, Kind, Outcome, Solver, Sort, Term, Terms};
 
-use super::kinds::{End, Kinds, constants};
+use super::kinds::{End, Kinds};
+use super::related::Related;
 use crate::symbolic::Store;
 
 /// The roles of threads in a question: the two of a pair, and a third.
@@ -30,7 +31,6 @@ type Place = (usize, Option<usize>);
 
 pub(super) struct Pairs<'k, 'a> {
     kinds: &'k mut Kinds<'a>,
-    solver: BitBlaster,
     budget: &'k Budget,
     /// The candidates of a kind, or of a pair of kinds: over the unknowns of roles 0 and 1.
     candidates: BTreeMap<(usize, Option<usize>), Vec<Term>>,
@@ -44,8 +44,23 @@ pub(super) struct Pairs<'k, 'a> {
     instances: BTreeMap<(usize, Option<usize>, [usize; 2]), Vec<Term>>,
     /// What is shared after a move: by point, move and role.
     effects: BTreeMap<(usize, usize, usize), Rc<FxHashMap<Term, Term>>>,
+    /// The questions that were answered, with what was needed for it.
+    answered: FxHashMap<(Place, Question), Vec<Term>>,
     work: VecDeque<Place>,
     waiting: BTreeSet<Place>,
+}
+
+/// What a question is about: the point and the number of a move, the one or two other points, and
+/// which thread it is that the place is about.
+type Question = (usize, usize, usize, usize, u8);
+
+/// No other point.
+const NOBODY: usize = usize::MAX;
+
+/// A value in a role, and what it is the value of.
+struct Value {
+    of: Term,
+    term: Term,
 }
 
 /// Why there is no proof.
@@ -69,7 +84,6 @@ impl<'k, 'a> Pairs<'k, 'a> {
         }
         let mut pairs = Self {
             kinds,
-            solver: BitBlaster::new(),
             budget,
             candidates: BTreeMap::new(),
             known: BTreeMap::new(),
@@ -77,15 +91,12 @@ impl<'k, 'a> Pairs<'k, 'a> {
             instances: BTreeMap::new(),
             effects: BTreeMap::new(),
             roles,
+            answered: FxHashMap::default(),
             work: VecDeque::new(),
             waiting: BTreeSet::new(),
         };
         pairs.candidates();
         pairs
-    }
-
-    fn terms(&mut self) -> &mut Terms {
-        &mut self.kinds.machine.terms
     }
 
     /// A term over the unknowns of a thread, in a role.
@@ -94,34 +105,35 @@ impl<'k, 'a> Pairs<'k, 'a> {
     }
 
     /// Comparisons of what is shared and of the variables of one or two threads with each other and
-    /// with the constants of the program.
+    /// with constants, where moves have to do with both.
     fn candidates(&mut self) {
         let program = self.kinds.machine.flat.program;
-        let constants = constants(program);
-        let mut shared: Vec<Term> = Vec::new();
+        let related = Related::new(self.kinds);
+        let mut shared: Vec<Value> = Vec::new();
         for (i, variable) in program.globals.iter().enumerate() {
             if variable.shared && !variable.ty.is_memory() && variable.ty.index_count() == 0 {
-                shared.push(self.kinds.before.get(i as u32));
+                let of = self.kinds.before.get(i as u32);
+                shared.push(Value { of, term: of });
             }
         }
-        shared.extend(self.cells());
+        shared.extend(self.cells().into_iter().map(|of| Value { of, term: of }));
         let count = self.kinds.kinds.len();
         for a in 0..count {
             let mine = self.own(a, 0);
             let mut list = Vec::new();
-            self.with_constants(&shared, &constants, &mut list);
-            self.with_constants(&mine, &constants, &mut list);
-            self.compared(&shared, &shared, &mut list);
-            self.compared(&mine, &shared, &mut list);
-            self.compared(&mine, &mine, &mut list);
+            self.with_constants(&shared, &related, &mut list);
+            self.with_constants(&mine, &related, &mut list);
+            self.compared(&shared, &shared, &related, &mut list);
+            self.compared(&mine, &shared, &related, &mut list);
+            self.compared(&mine, &mine, &related, &mut list);
             self.candidates.insert((a, None), distinct(&list));
             for b in 0..count {
                 let theirs = self.own(b, 1);
                 let mut both = list.clone();
-                self.with_constants(&theirs, &constants, &mut both);
-                self.compared(&theirs, &shared, &mut both);
-                self.compared(&theirs, &theirs, &mut both);
-                self.differ(&mine, &theirs, &mut both);
+                self.with_constants(&theirs, &related, &mut both);
+                self.compared(&theirs, &shared, &related, &mut both);
+                self.compared(&theirs, &theirs, &related, &mut both);
+                self.differ(&mine, &theirs, &related, &mut both);
                 self.candidates.insert((a, Some(b)), distinct(&both));
             }
         }
@@ -162,81 +174,75 @@ impl<'k, 'a> Pairs<'k, 'a> {
         for (array, indices) in arrays {
             for index in indices.into_iter().take(24) {
                 let Sort::Array { index: width, .. } = self.kinds.machine.terms.sort(array) else { continue };
-                let index = self.terms().bits(index, width);
-                cells.push(self.terms().select(array, index));
+                let index = self.kinds.machine.terms.bits(index, width);
+                cells.push(self.kinds.machine.terms.select(array, index));
             }
         }
         cells
     }
 
     /// The variables of a kind in a role that are single values.
-    fn own(&mut self, kind: usize, role: usize) -> Vec<Term> {
+    fn own(&mut self, kind: usize, role: usize) -> Vec<Value> {
         let variables = self.kinds.kinds[kind].variables.clone();
         let mut found = Vec::new();
         for variable in variables {
-            let value = self.kinds.before.get(variable);
+            let of = self.kinds.before.get(variable);
             let terms = &self.kinds.machine.terms;
-            if !terms.sort(value).is_array() && terms.constant(value).is_none() {
-                found.push(self.as_role(value, role));
+            if !terms.sort(of).is_array() && terms.constant(of).is_none() {
+                let term = self.as_role(of, role);
+                found.push(Value { of, term });
             }
         }
-        found.sort_unstable();
-        found.dedup();
         found
     }
 
-    fn with_constants(
-        &mut self,
-        values: &[Term],
-        constants: &BTreeMap<u32, BTreeSet<u64>>,
-        list: &mut Vec<Term>,
-    ) {
+    fn with_constants(&mut self, values: &[Value], related: &Related, list: &mut Vec<Term>) {
         for value in values {
-            let terms = self.terms();
-            if terms.sort(*value) == Sort::Bool {
-                let not = terms.not(*value);
-                list.extend([*value, not]);
+            let terms = &mut self.kinds.machine.terms;
+            if terms.sort(value.term) == Sort::Bool {
+                list.extend([value.term, terms.not(value.term)]);
                 continue;
             }
-            let width = terms.width(*value);
-            for number in constants.get(&width).into_iter().flatten().take(30) {
-                let constant = terms.bits(*number, width);
-                let same = terms.eq(*value, constant);
+            let width = terms.width(value.term);
+            let largest = u64::MAX >> (64 - width);
+            let constants = related.constants(value.of).into_iter().chain([0]);
+            for number in constants.filter(|number| *number <= largest).take(24) {
+                let constant = terms.bits(number, width);
+                let same = terms.eq(value.term, constant);
+                list.push(same);
                 // Large constants are most often addresses: there is no order on them.
-                let largest = u64::MAX >> (64 - width);
-                if *number > SMALL && largest - *number > SMALL {
-                    list.push(same);
+                if number > SMALL && largest - number > SMALL {
                     continue;
                 }
-                let other = terms.not(same);
-                let (above, below) = (terms.sle(constant, *value), terms.sle(*value, constant));
-                list.extend([same, other, above, below]);
+                list.push(terms.not(same));
+                list.extend([terms.sle(constant, value.term), terms.sle(value.term, constant)]);
             }
         }
     }
 
-    fn compared(&mut self, a: &[Term], b: &[Term], list: &mut Vec<Term>) {
+    fn compared(&mut self, a: &[Value], b: &[Value], related: &Related, list: &mut Vec<Term>) {
         for x in a {
             for y in b {
-                let terms = self.terms();
-                if x == y || terms.sort(*x) != terms.sort(*y) || terms.sort(*x) == Sort::Bool {
+                let terms = &mut self.kinds.machine.terms;
+                let is_number = terms.sort(x.term) == terms.sort(y.term) && terms.sort(x.term) != Sort::Bool;
+                if x.term == y.term || !is_number || !related.are_related(x.of, y.of) {
                     continue;
                 }
-                let same = terms.eq(*x, *y);
-                let other = terms.not(same);
-                let orders = [terms.ule(*x, *y), terms.ule(*y, *x), terms.sle(*x, *y), terms.sle(*y, *x)];
-                list.extend([same, other]);
-                list.extend(orders);
+                let (x, y) = (x.term, y.term);
+                let same = terms.eq(x, y);
+                list.extend([same, terms.not(same)]);
+                list.extend([terms.ule(x, y), terms.ule(y, x), terms.sle(x, y), terms.sle(y, x)]);
             }
         }
     }
 
-    fn differ(&mut self, a: &[Term], b: &[Term], list: &mut Vec<Term>) {
+    fn differ(&mut self, a: &[Value], b: &[Value], related: &Related, list: &mut Vec<Term>) {
         for x in a {
             for y in b {
-                let terms = self.terms();
-                if terms.sort(*x) == terms.sort(*y) && terms.sort(*x) != Sort::Bool {
-                    let same = terms.eq(*x, *y);
+                let terms = &mut self.kinds.machine.terms;
+                let is_number = terms.sort(x.term) == terms.sort(y.term) && terms.sort(x.term) != Sort::Bool;
+                if is_number && related.are_related(x.of, y.of) {
+                    let same = terms.eq(x.term, y.term);
                     list.push(terms.not(same));
                 }
             }
@@ -271,7 +277,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
         }
         let own = self.bound(0, &start, 0);
         map.extend(own);
-        self.weaken((first, None), &[valid], &map)
+        self.weaken((first, None), (NOBODY, 0, NOBODY, NOBODY, 0), &[valid], &map)
     }
 
     /// The unknowns of a kind in a role, with the values of a store.
@@ -293,6 +299,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
     fn holds(&mut self, place: Place, roles: [usize; 2]) -> Vec<Term> {
         let Some(known) = self.known.get(&place) else { return vec![Terms::FALSE] };
         let key = (self.kind(place.0), place.1.map(|q| self.kind(q)));
+        let known = &strongest(&self.kinds.machine.terms, &self.candidates[&key], known);
         if roles == [0, 1] {
             return known.iter().map(|id| self.candidates[&key][*id]).collect();
         }
@@ -324,15 +331,25 @@ impl<'k, 'a> Pairs<'k, 'a> {
 
     /// Takes away the candidates of a place that do not hold in some state: `map` gives the values of
     /// the unknowns of roles 0 and 1 and of what is shared.
-    fn weaken(&mut self, place: Place, given: &[Term], map: &FxHashMap<Term, Term>) -> Result<(), NoProof> {
+    ///
+    /// A question that was answered before is answered as long as what the answer needed is given:
+    /// what is known at the place only gets less.
+    fn weaken(
+        &mut self,
+        place: Place,
+        question: Question,
+        given: &[Term],
+        map: &FxHashMap<Term, Term>,
+    ) -> Result<(), NoProof> {
         let key = (self.kind(place.0), place.1.map(|q| self.kind(q)));
         let list = &self.candidates[&key];
-        let mut done = map.clone();
-        let terms = &mut self.kinds.machine.terms;
         let assumed: FxHashSet<Term> = given.iter().copied().collect();
-        if assumed.contains(&Terms::FALSE) {
+        let is_known = |core: &Vec<Term>| core.iter().all(|term| assumed.contains(term));
+        if assumed.contains(&Terms::FALSE) || self.answered.get(&(place, question)).is_some_and(is_known) {
             return Ok(());
         }
+        let mut done = map.clone();
+        let terms = &mut self.kinds.machine.terms;
         // Of a place that is reached, only what is left matters.
         let known = self.known.get(&place);
         let after: Vec<Term> = list
@@ -343,6 +360,8 @@ impl<'k, 'a> Pairs<'k, 'a> {
                 _ => terms.substitute_with(*term, &mut done),
             })
             .collect();
+        // A solver of its own: it has to know little.
+        let mut solver = BitBlaster::new();
         loop {
             let known = self.known.get(&place);
             let mut wanted = given.to_vec();
@@ -359,8 +378,12 @@ impl<'k, 'a> Pairs<'k, 'a> {
             if wanted.contains(&Terms::FALSE) {
                 return Ok(());
             }
-            match self.solver.check(&mut self.kinds.machine.terms, &wanted, self.budget) {
-                Outcome::Unsat(_) => return Ok(()),
+            match solver.check(&mut self.kinds.machine.terms, &wanted, self.budget) {
+                Outcome::Unsat(mut core) => {
+                    core.retain(|term| assumed.contains(term));
+                    self.answered.insert((place, question), core);
+                    return Ok(());
+                }
                 Outcome::Unknown(_) => return Err(NoProof::Limit),
                 Outcome::Sat(model) => {
                     let values = self.kinds.machine.terms.evaluate_all(&after, &model);
@@ -441,7 +464,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
             if let Some(to) = to {
                 let mut map = (*shared).clone();
                 map.extend(self.own_after(p, at, 0, 0));
-                self.weaken((to, None), &given, &map)?;
+                self.weaken((to, None), (p, at, NOBODY, NOBODY, 0), &given, &map)?;
             }
             for (kind, values) in &starts {
                 let first = self.kinds.kinds[*kind].first;
@@ -451,7 +474,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
                     let value = self.as_role(value, 0);
                     map.insert(unknown, value);
                 }
-                self.weaken((first, None), &given, &map)?;
+                self.weaken((first, None), (p, at, NOBODY, NOBODY, 1), &given, &map)?;
                 let Some(to) = to else { continue };
                 let (place, is_swapped) = Self::place(to, first);
                 let (old, new) = if is_swapped { (1, 0) } else { (0, 1) };
@@ -461,7 +484,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
                     let value = self.as_role(value, 0);
                     map.insert(unknown, value);
                 }
-                self.weaken(place, &given, &map)?;
+                self.weaken(place, (p, at, NOBODY, NOBODY, 2), &given, &map)?;
             }
         }
         for r in 0..self.kinds.points.len() {
@@ -478,7 +501,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
                 given.extend(self.holds(place, if is_swapped { [1, 0] } else { [0, 1] }));
                 let guard = self.kinds.points[r].moves[at].guard;
                 given.push(self.as_role(guard, 1));
-                self.weaken((p, None), &given, &shared)?;
+                self.weaken((p, None), (r, at, p, NOBODY, 3), &given, &shared)?;
             }
         }
         Ok(())
@@ -510,7 +533,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
                     let mut map = (*shared).clone();
                     map.extend(self.own_after(mover, at, role, mine));
                     map.extend(self.unchanged(other_kind, rest, theirs));
-                    self.weaken(place, &given, &map)?;
+                    self.weaken(place, (mover, at, other, NOBODY, 4 + role as u8), &given, &map)?;
                 }
                 for (kind, values) in &starts {
                     let first = self.kinds.kinds[*kind].first;
@@ -522,7 +545,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
                         let value = self.as_role(value, role);
                         map.insert(unknown, value);
                     }
-                    self.weaken(place, &given, &map)?;
+                    self.weaken(place, (mover, at, other, NOBODY, 6 + role as u8), &given, &map)?;
                 }
             }
         }
@@ -544,7 +567,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
                 given.extend(self.holds(with_q, if q_swapped { [2, 1] } else { [1, 2] }));
                 let guard = self.kinds.points[r].moves[at].guard;
                 given.push(self.as_role(guard, 2));
-                self.weaken((p, Some(q)), &given, &shared)?;
+                self.weaken((p, Some(q)), (r, at, p, q, 8), &given, &shared)?;
             }
         }
         Ok(())
@@ -577,7 +600,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
                 let guard = step.guard;
                 let mut wanted = given.clone();
                 wanted.push(self.as_role(guard, 0));
-                match self.solver.check(&mut self.kinds.machine.terms, &wanted, self.budget) {
+                match BitBlaster::new().check(&mut self.kinds.machine.terms, &wanted, self.budget) {
                     Outcome::Unsat(_) => {}
                     Outcome::Sat(_) => return Err(NoProof::Weak),
                     Outcome::Unknown(_) => return Err(NoProof::Limit),
@@ -592,4 +615,37 @@ impl<'k, 'a> Pairs<'k, 'a> {
 fn distinct(list: &[Term]) -> Vec<Term> {
     let kept = list.iter().copied().filter(|term| *term != Terms::TRUE && *term != Terms::FALSE);
     kept.collect::<BTreeSet<Term>>().into_iter().collect()
+}
+
+/// What is known without what follows from an equality of the same terms.
+fn strongest(terms: &Terms, list: &[Term], known: &BTreeSet<usize>) -> Vec<usize> {
+    let sides = |term: Term| {
+        let mut sides = Vec::new();
+        terms.for_each_child(term, |child| sides.push(child));
+        sides
+    };
+    // Terms that are equal to a constant, and pairs of equal terms.
+    let (mut fixed, mut equal) = (FxHashSet::default(), FxHashSet::default());
+    for id in known {
+        if let (Kind::Eq(..), [a, b]) = (terms.kind(list[*id]), &sides(list[*id])[..]) {
+            let is_constant = |term: Term| terms.constant(term).is_some();
+            match (is_constant(*a), is_constant(*b)) {
+                (true, false) => drop(fixed.insert(*b)),
+                (false, true) => drop(fixed.insert(*a)),
+                _ => drop(equal.insert((*a.min(b), *a.max(b)))),
+            }
+        }
+    }
+    let follows = |term: Term| {
+        let inner = match terms.kind(term) {
+            Kind::Not(inner) => *inner,
+            Kind::Eq(..) => return false,
+            _ => term,
+        };
+        let sides = sides(inner);
+        let [a, b] = sides[..] else { return false };
+        let is_known = |side: Term| terms.constant(side).is_some() || fixed.contains(&side);
+        is_known(a) && is_known(b) || equal.contains(&(a.min(b), a.max(b)))
+    };
+    known.iter().copied().filter(|id| !follows(list[*id])).collect()
 }
