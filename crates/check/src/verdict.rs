@@ -119,6 +119,10 @@ pub enum ProofKind {
     Invariants(Vec<(Node, String)>),
     /// All loops end within this number of iterations, and no run fails within it.
     Unrolling(usize),
+    /// The same of programs with threads: no order of their events fails.
+    Orders(usize),
+    /// An invariant for each pair of threads that all others keep.
+    Pairs,
     /// The ranges of variables, found by data flow.
     Ranges,
 }
@@ -171,6 +175,10 @@ pub enum EngineName {
     Eager,
     /// Schedules: a bounded number of contexts as a program with a scheduler, by bounded checking.
     Lazy,
+    /// Schedules: all orders of the events of unrolled threads as one formula.
+    Events,
+    /// Invariants of pairs of threads.
+    Modular,
 }
 
 impl EngineName {
@@ -187,6 +195,8 @@ impl EngineName {
             Self::Explicit => "explicit",
             Self::Eager => "eager",
             Self::Lazy => "lazy",
+            Self::Events => "events",
+            Self::Modular => "modular",
         }
     }
 }
@@ -204,6 +214,8 @@ impl fmt::Display for EngineName {
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
             Self::Lazy => "bounded checking of schedules",
+            Self::Events => "bounded checking of events",
+            Self::Modular => "invariants of pairs of threads",
         })
     }
 }
@@ -367,7 +379,9 @@ impl Stopped {
             | EngineName::DataFlow
             | EngineName::Explicit
             | EngineName::Eager
-            | EngineName::Lazy => cause.to_owned(),
+            | EngineName::Lazy
+            | EngineName::Events
+            | EngineName::Modular => cause.to_owned(),
             EngineName::Bounded => {
                 let known = match self.bound {
                     Some(1) => "no run fails within 1 iteration of each loop".to_owned(),

@@ -64,6 +64,11 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The sort of a single value.
+    pub fn scalar(ty: Scalar) -> Sort {
+        scalar_sort(ty)
+    }
+
     /// Any value of a type.
     pub fn unknown(&mut self, ty: &Type) -> Term {
         self.arbitrary(Self::sort(ty))
@@ -119,6 +124,14 @@ impl<'a> Machine<'a> {
         let mut valid = Terms::TRUE;
         let value = self.value(&view, expr, &mut valid);
         (value, valid)
+    }
+
+    /// The index of a cell of a variable at a place: an address in memory, or the position in an
+    /// array.
+    pub fn index_at(&mut self, store: &Store, place: PlaceId, variable: Var, indices: &[Expr]) -> Term {
+        let frame = self.flat.frame_of(place);
+        let view = View { procedure: frame.procedure, first: frame.first, now: store, next: store };
+        self.index(&view, variable, indices, &mut Terms::TRUE.clone())
     }
 
     /// The store after an edge and the condition under which it can be taken.

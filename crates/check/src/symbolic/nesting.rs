@@ -3,7 +3,7 @@
 //! Every cycle passes the head of some component; edges to a head from inside its component are the
 //! only ones that go back in the order. Irreducible loops are no exception.
 
-use wherefore_program::{LocationId, Procedure};
+use wherefore_program::{LocationId, Operation, Procedure, ThreadStart};
 
 /// A part of the order.
 pub(crate) enum Part {
@@ -19,6 +19,10 @@ pub(crate) fn nesting(procedure: &Procedure) -> Vec<Part> {
     let mut out: Vec<Vec<LocationId>> = vec![Vec::new(); procedure.locations.len()];
     for edge in &procedure.edges {
         out[edge.from.0 as usize].push(edge.to);
+        // A thread goes on elsewhere.
+        if let Operation::StartThread(ThreadStart::At(at)) = edge.operation {
+            out[edge.from.0 as usize].push(at);
+        }
     }
     let number = vec![0; procedure.locations.len()];
     let mut search = Search { out, number, stack: Vec::new(), counter: 0 };

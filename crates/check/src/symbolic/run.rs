@@ -80,7 +80,8 @@ fn visible(flat: &Flat<'_>, place: PlaceId, mut visit: impl FnMut(u32, &Variable
     }
 }
 
-fn cells_of(variable: &Variable, value: Option<&Value>) -> Vec<u64> {
+/// The cells of a variable that has a value.
+pub(crate) fn cells_of(variable: &Variable, value: Option<&Value>) -> Vec<u64> {
     let count = variable.ty.cell_count();
     match value {
         Some(Value::Bits(bits)) => vec![*bits; count],

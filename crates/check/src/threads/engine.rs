@@ -1,12 +1,14 @@
 //! Schedules as an engine: which way is tried when.
 
-use wherefore_program::{CallGraph, Program, Task};
+use std::time::Duration;
+
+use wherefore_program::{CallGraph, Program, Task, thread_starts};
 
 use super::explicit::{self, Effort};
-use super::{ScheduleLimits, eager, lazy};
+use super::{Covered, ScheduleLimits, eager, events, lazy, modular};
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
-use crate::verdict::{Answer, CheckError, EngineName, Verdict};
+use crate::verdict::{Answer, CheckError, EngineName, Verdict, Why};
 
 /// A search for a schedule that fails.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +31,10 @@ pub enum Way {
     Eager,
     /// As a sequential program with a scheduler.
     Lazy,
+    /// As an order of events.
+    Events,
+    /// By invariants of pairs of threads.
+    Modular,
 }
 
 impl Engine for ScheduleSearch {
@@ -37,6 +43,8 @@ impl Engine for ScheduleSearch {
             Way::Auto | Way::Explicit => EngineName::Explicit,
             Way::Eager => EngineName::Eager,
             Way::Lazy => EngineName::Lazy,
+            Way::Events => EngineName::Events,
+            Way::Modular => EngineName::Modular,
         }
     }
 
@@ -46,7 +54,7 @@ impl Engine for ScheduleSearch {
         }
         match self.way {
             Way::Eager => eager::takes(&task.program),
-            Way::Auto | Way::Explicit | Way::Lazy => Ok(()),
+            Way::Auto | Way::Explicit | Way::Lazy | Way::Events | Way::Modular => Ok(()),
         }
     }
 
@@ -57,10 +65,22 @@ impl Engine for ScheduleSearch {
         if self.way == Way::Eager || can_reduce && self.limits.rounds.is_some() {
             return eager::search(task, &self.limits, work);
         }
+        if self.way == Way::Modular {
+            return modular::prove(task, budget).unwrap_or_else(|| events::nothing(task));
+        }
+        if self.way == Way::Events {
+            return events::search(task, &self.limits, Covered::default(), work);
+        }
         if self.way == Way::Explicit {
             return explicit::search(task, &self.limits, Effort::Much, work).answer;
         }
-        if !can_reduce || self.way == Way::Lazy {
+        if self.way == Way::Lazy {
+            return match lazy::search(task, &self.limits, work) {
+                Some(answer) => answer,
+                None => explicit::search(task, &self.limits, Effort::Much, work).answer,
+            };
+        }
+        if !can_reduce {
             return self.with_large_data(task, work);
         }
         // With recursion, the configurations with no switch alone may be infinitely many.
@@ -77,39 +97,48 @@ impl Engine for ScheduleSearch {
 }
 
 impl ScheduleSearch {
-    /// A part of the time for explicit search, the rest for bounded checking; what of the two knows
-    /// more is the answer.
+    /// Explicit search for a while, then orders of events, then explicit search with what time is
+    /// left; what knows most is the answer.
     fn with_large_data(&self, task: &Task, (session, budget): (&Session, &Budget)) -> Answer {
-        let some = match self.way {
-            Way::Lazy => None,
-            _ => {
-                let part = if budget.deadline.is_some() { budget.share(2) } else { budget.within(FIRST) };
-                let found = explicit::search(task, &self.limits, Effort::Much, (session, &part));
-                if found.answer.verdicts.iter().any(Verdict::is_definite) {
-                    return found.answer;
-                }
-                Some(found)
-            }
+        let part = |divisor: u32, else_time: Duration| match budget.deadline {
+            Some(_) => budget.share(divisor),
+            None => budget.within(else_time),
         };
-        let other = lazy::search(task, &self.limits, (session, budget));
-        match (some, other) {
-            (Some(some), Some(other)) => {
-                let is_better = other.verdicts.iter().any(Verdict::is_definite)
-                    || other
-                        .facts
-                        .threads
-                        .is_some_and(|facts| facts.covered.switches > some.covered.switches);
-                if is_better { other } else { some.answer }
-            }
-            (Some(some), None) => some.answer,
-            (None, Some(other)) => other,
-            (None, None) => explicit::search(task, &self.limits, Effort::Much, (session, budget)).answer,
+        let first = explicit::search(task, &self.limits, Effort::Much, (session, &part(10, FIRST)));
+        let is_definite = |answer: &Answer| answer.verdicts.iter().any(Verdict::is_definite);
+        // What stopped for another reason than the time does not change its mind.
+        let is_over = first.stop.is_none();
+        if is_definite(&first.answer) {
+            return first.answer;
         }
+        let asks_all = self.limits.switches.is_none() && self.limits.threads.is_none();
+        // Where threads are started for ever, unrolling proves nothing.
+        let is_endless = thread_starts(&task.program).most().is_none();
+        let events = part(if is_endless { 3 } else { 2 }, EVENTS);
+        let events = events::search(task, &self.limits, first.covered, (session, &events));
+        let switches = |answer: &Answer| answer.facts.threads.and_then(|facts| facts.covered.switches);
+        if is_definite(&events) {
+            return events;
+        }
+        if asks_all && !matches!(events.verdicts.first(), Some(Verdict::Unknown(Why::NoRun(_)))) {
+            let part = if is_endless { budget.clone() } else { part(2, EVENTS) };
+            if let Some(proof) = modular::prove(task, &part) {
+                return proof;
+            }
+        }
+        if is_over {
+            return if switches(&events) > first.covered.switches { events } else { first.answer };
+        }
+        let last = explicit::search(task, &self.limits, Effort::Much, (session, budget));
+        if switches(&events) > last.covered.switches { events } else { last.answer }
     }
 }
 
-/// How long explicit search takes without a limit before bounded checking has a try.
-const FIRST: std::time::Duration = std::time::Duration::from_secs(20);
+/// How long explicit search takes first if there is no limit.
+const FIRST: Duration = Duration::from_secs(5);
+
+/// How long orders of events are searched if there is no limit.
+const EVENTS: Duration = Duration::from_secs(60);
 
 /// Whether some procedure that may run calls itself.
 fn is_recursive(program: &Program) -> bool {

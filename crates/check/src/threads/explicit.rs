@@ -62,7 +62,9 @@ pub(super) fn search(
     // printed.
     let is_joined = task.is_c() || effort == Effort::Little;
     let points = if is_joined { SwitchPoints::visible(&program) } else { SwitchPoints::All };
-    let threads = limits.threads.unwrap_or(starts.most().unwrap_or(0).max(THREADS));
+    // The models of C know 63 threads beside the first one.
+    let known = if task.is_c() { 63 } else { usize::MAX };
+    let threads = limits.threads.unwrap_or(starts.most().unwrap_or(0).max(THREADS)).min(known);
     let search = ThreadLimits {
         configurations: effort.configurations(),
         choices: if program.has_small_data() { 1 << 16 } else { VALUES },

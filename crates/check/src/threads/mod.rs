@@ -14,8 +14,10 @@
 
 pub mod eager;
 mod engine;
+mod events;
 mod explicit;
 mod lazy;
+mod modular;
 
 use std::sync::Arc;
 

@@ -426,6 +426,7 @@ fn translate_texts(
         }
         linking::link((&mut tree, &mut linkage, &mut sources), (threads::NAME, threads::TEXT))
             .map_err(|problems| refuse(&sources, problems))?;
+        threads::simplify_joins(&mut tree);
         usage = Usage::new(&tree, &entries);
     }
     linking::add_library((&mut tree, &mut linkage, &mut sources), &entries, &mut usage)

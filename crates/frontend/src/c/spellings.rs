@@ -1,6 +1,8 @@
 //! Other spellings of what the parser knows, each replaced by text of the same length: digraphs,
-//! names with characters that are not ASCII, attributes in double brackets, and assembly outside of
+//! names with characters that are not ASCII or with `$`, attributes in double brackets, and assembly outside of
 //! functions that says nothing about the program.
+
+use std::collections::BTreeSet;
 
 use super::attributes::{is_harmless, plain};
 use super::tokens::{Tokens, blank};
@@ -25,6 +27,7 @@ pub(crate) fn usual(text: &str) -> String {
     let mut out = text.as_bytes().to_vec();
     let mut tokens = Tokens { text, at: 0 };
     let (mut previous, mut depth) = (";", 0_usize);
+    let dollar = instead_of_dollar(text);
     while let Some((start, token)) = tokens.next() {
         let rest = &text[start..];
         match token {
@@ -38,6 +41,7 @@ pub(crate) fn usual(text: &str) -> String {
                     depth = if *meant == '}' { depth.saturating_sub(1) } else { depth };
                 }
             }
+            "$" => out[start] = dollar,
             "\\" if rest.starts_with("\\u") || rest.starts_with("\\U") => out[start] = b'_',
             "[" if rest.starts_with("[[") => {
                 if let Some((end, is_noreturn)) = brackets(text, start) {
@@ -67,6 +71,20 @@ pub(crate) fn usual(text: &str) -> String {
         previous = token;
     }
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// A character that can stand for `$` in names: none of them becomes one that is there already.
+fn instead_of_dollar(text: &str) -> u8 {
+    if !text.contains('$') {
+        return b'$';
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let words: BTreeSet<&str> = text.split(|c: char| !is_word(c)).collect();
+    let fits = |c: &u8| {
+        let new = |word: &&&str| words.contains(word.replace('$', &char::from(*c).to_string()).as_str());
+        !words.iter().filter(|word| word.contains('$')).any(|word| new(&word))
+    };
+    (b'_'..=b'_').chain(b'A'..=b'Z').find(fits).unwrap_or(b'$')
 }
 
 /// Where `[[ … ]]` ends if its attributes change nothing but that a function does not return, and

@@ -17,8 +17,10 @@ void *__wherefore_results[64];
 
 void __wherefore_finish(void *result) {
   __VERIFIER_atomic_begin();
-  __wherefore_results[__wherefore_self] = result;
-  __wherefore_ended[__wherefore_self] = 1;
+  if (__wherefore_self < 64) {
+    __wherefore_results[__wherefore_self] = result;
+    __wherefore_ended[__wherefore_self] = 1;
+  }
   __VERIFIER_atomic_end();
   __wherefore_end_thread();
 }
@@ -26,8 +28,6 @@ void __wherefore_finish(void *result) {
 int pthread_create(unsigned long *thread, const void *attributes, void *(*start)(void *), void *argument) {
   __VERIFIER_atomic_begin();
   unsigned long id = __wherefore_threads + 1;
-  if (id >= 64)
-    __wherefore_too_many_threads();
   __wherefore_threads = id;
   *thread = id;
   if (__wherefore_fork(id)) {
@@ -44,10 +44,21 @@ void pthread_exit(void *result) {
 }
 
 int pthread_join(unsigned long thread, void **result) {
+  if (thread >= 64)
+    __wherefore_too_many_threads();
   __VERIFIER_atomic_begin();
-  __VERIFIER_assume(thread < 64 && __wherefore_ended[thread]);
+  __VERIFIER_assume(__wherefore_ended[thread]);
   if (result)
     *result = __wherefore_results[thread];
+  __VERIFIER_atomic_end();
+  return 0;
+}
+/* A join that does not ask for the result. */
+int __wherefore_join(unsigned long thread, void **result) {
+  if (thread >= 64)
+    __wherefore_too_many_threads();
+  __VERIFIER_atomic_begin();
+  __VERIFIER_assume(__wherefore_ended[thread]);
   __VERIFIER_atomic_end();
   return 0;
 }

@@ -13,8 +13,9 @@ use wherefore_program::{
     thread_starts,
 };
 
-use super::tree::Tree;
+use super::tree::{FunctionId, Term, TermKind, Tree};
 use super::usage::Usage;
+use super::walk::each_term;
 
 /// The models.
 pub(crate) const TEXT: &str = include_str!("threads.c");
@@ -39,11 +40,30 @@ pub(crate) fn has_threads(tree: &Tree, usage: &Usage) -> bool {
     })
 }
 
+/// A join without a place for the result does not read it: then results are not stored for nothing.
+pub(crate) fn simplify_joins(tree: &mut Tree) {
+    let named = |name: &str| {
+        let at = tree.functions.iter().position(|function| function.name == name);
+        at.map(|at| FunctionId(at as u32))
+    };
+    let (Some(join), Some(simple)) = (named("pthread_join"), named("__wherefore_join")) else { return };
+    let mut act = |term: &mut Term| {
+        let TermKind::Call(callee, arguments) = &mut term.kind else { return };
+        let is_null = arguments.get(1).is_some_and(|result| result.constant() == Some(0));
+        if is_null && matches!(callee.kind, TermKind::Function(id) if id == join) {
+            callee.kind = TermKind::Function(simple);
+        }
+    };
+    for function in &mut tree.functions {
+        each_term(function.body.as_deref_mut().unwrap_or_default(), &mut act);
+    }
+}
+
 /// How many threads the models know, with the first one.
 const MOST: usize = 64;
 
 /// That more threads may be started than the models know.
-pub(crate) const TOO_MANY: &str = "starting more than 63 threads is";
+pub(crate) const TOO_MANY: &str = "waiting for one of more than 63 threads is";
 
 /// Leaves out the place where too many threads are started, if there are never so many.
 pub(crate) fn forget_many(program: &Program, unsupported: &mut Vec<Unsupported>) {

@@ -1,8 +1,9 @@
-//! Local variables whose first value is never read.
+//! Values that are never read.
 //!
 //! A variable without an initial value may hold anything at a call. Where it is written before it
 //! is read on every way, its first value does not matter, and any one stands for all: explicit
-//! search need not try them.
+//! search need not try them. The same goes for what is written to a global variable that nothing
+//! reads, and for results that no caller looks at.
 
 use crate::expression::{Expr, Target, Var, When};
 use crate::program::{Argument, Assignment, Edge, Operation, Procedure, Program, ThreadStart, Variable};
@@ -10,7 +11,16 @@ use crate::program::{Argument, Assignment, Edge, Operation, Procedure, Program, 
 impl Program {
     /// The same program in which local variables start with zero if their first value is never
     /// read. Locations and edges stay what they are.
+    ///
+    /// So are values that go to global variables that are never read, and results that are not used.
     pub fn with_dead_locals_zero(mut self) -> Program {
+        let is_read = self.globals_read();
+        // What is not written any more may make more results unused.
+        for _ in 0..3 {
+            self.forget_unread(&is_read);
+            self.forget_arguments();
+            self.forget_results(&is_read);
+        }
         for procedure in &mut self.procedures {
             let all = live(procedure);
             let live = &all[procedure.entry.0 as usize];
@@ -26,6 +36,79 @@ impl Program {
             }
         }
         self
+    }
+}
+
+impl Program {
+    /// For each global variable, whether some step reads it. Memory always counts as read.
+    fn globals_read(&self) -> Vec<bool> {
+        let mut is_read: Vec<bool> = self.globals.iter().map(|variable| variable.ty.is_memory()).collect();
+        for edge in self.procedures.iter().flat_map(|procedure| &procedure.edges) {
+            edge.operation.reads(&mut |variable| {
+                if let Var::Global(i) = variable {
+                    is_read[i as usize] = true;
+                }
+            });
+        }
+        is_read
+    }
+
+    fn forget_unread(&mut self, is_read: &[bool]) {
+        for edge in self.procedures.iter_mut().flat_map(|procedure| &mut procedure.edges) {
+            let Operation::Assign(Assignment { targets, values, constraint: None }) = &mut edge.operation
+            else {
+                continue;
+            };
+            for (target, value) in targets.iter().zip(values) {
+                if matches!(target.variable, Var::Global(i) if !is_read[i as usize]) {
+                    *value = Expr::constant(0, value.ty);
+                }
+            }
+        }
+    }
+
+    fn forget_arguments(&mut self) {
+        let is_read: Vec<Vec<bool>> = self
+            .procedures
+            .iter()
+            .map(|procedure| live(procedure)[procedure.entry.0 as usize][..procedure.parameters].to_vec())
+            .collect();
+        for edge in self.procedures.iter_mut().flat_map(|procedure| &mut procedure.edges) {
+            let Operation::Call(call) = &mut edge.operation else { continue };
+            for (argument, is_read) in call.arguments.iter_mut().zip(&is_read[call.callee.0 as usize]) {
+                if let (Argument::Value(value), false) = (argument, is_read) {
+                    *value = Expr::constant(0, value.ty);
+                }
+            }
+        }
+    }
+
+    fn forget_results(&mut self, is_read: &[bool]) {
+        let mut used: Vec<Vec<bool>> =
+            self.procedures.iter().map(|procedure| vec![false; procedure.results.len()]).collect();
+        for procedure in &self.procedures {
+            let live = live(procedure);
+            for edge in &procedure.edges {
+                let Operation::Call(call) = &edge.operation else { continue };
+                let is_used = |target: &Target| match target.variable {
+                    Var::Global(i) => is_read[i as usize],
+                    Var::Local(i) => !target.indices.is_empty() || live[edge.to.0 as usize][i as usize],
+                };
+                let results = call.results.iter().map(|target| target.as_ref().is_some_and(is_used));
+                let used = &mut used[call.callee.0 as usize];
+                used.iter_mut().zip(results).for_each(|(used, now)| *used |= now);
+            }
+        }
+        for (procedure, used) in self.procedures.iter_mut().zip(&used) {
+            for edge in &mut procedure.edges {
+                let Operation::Return(values) = &mut edge.operation else { continue };
+                for (value, used) in values.iter_mut().zip(used) {
+                    if !used {
+                        *value = Expr::constant(0, value.ty);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -65,7 +148,23 @@ fn live(procedure: &Procedure) -> Vec<Vec<bool>> {
                 let started = live[location.0 as usize].clone();
                 before.iter_mut().zip(started).for_each(|(live, other)| *live |= other);
             }
-            reads.iter().for_each(|variable| before[*variable as usize] = true);
+            match &edge.operation {
+                // A value that goes to a variable that is not read does not matter, unless the step
+                // may wait for it.
+                Operation::Assign(Assignment { targets, values, constraint: None }) => {
+                    let after = live[edge.to.0 as usize].clone();
+                    for (target, value) in targets.iter().zip(values) {
+                        let mut needed = Vec::new();
+                        target.indices.iter().for_each(|index| read(index, &[], &mut needed));
+                        let is_faint = matches!(target.variable, Var::Local(i) if !after[i as usize]);
+                        if !is_faint || has_index(value) {
+                            read(value, &[], &mut needed);
+                        }
+                        needed.iter().for_each(|variable| before[*variable as usize] = true);
+                    }
+                }
+                _ => reads.iter().for_each(|variable| before[*variable as usize] = true),
+            }
             let known = &mut live[edge.from.0 as usize];
             for (known, now) in known.iter_mut().zip(before) {
                 changed |= now && !*known;
@@ -74,6 +173,15 @@ fn live(procedure: &Procedure) -> Vec<Vec<bool>> {
         }
     }
     live
+}
+
+/// Whether an expression reads an element of an array, and so may have no value.
+fn has_index(value: &Expr) -> bool {
+    let mut found = false;
+    value.walk(&mut |part| {
+        found |= matches!(&part.kind, crate::ExprKind::Read { indices, .. } if !indices.is_empty());
+    });
+    found
 }
 
 /// The local variables that an edge reads, and those that it writes as a whole.

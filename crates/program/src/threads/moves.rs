@@ -88,24 +88,38 @@ impl Operation {
             )
     }
 
+    /// Calls `see` on every variable that the operation reads in its own procedure.
+    pub fn reads(&self, see: &mut impl FnMut(crate::Var)) {
+        self.accesses(&mut |variable, is_write| {
+            if !is_write {
+                see(variable);
+            }
+        });
+    }
+
     /// Calls `see` on every variable that the operation reads or writes in its own procedure.
     pub fn variables(&self, see: &mut impl FnMut(crate::Var)) {
+        self.accesses(&mut |variable, _| see(variable));
+    }
+
+    /// Calls `see` on every access in the procedure of the operation, with whether it is a write.
+    pub fn accesses(&self, see: &mut impl FnMut(crate::Var, bool)) {
         use crate::program::{Argument, Assignment, ThreadStart};
-        fn expr(value: &crate::Expr, see: &mut impl FnMut(crate::Var)) {
-            value.reads(&mut |variable, _| see(variable));
+        fn expr(value: &crate::Expr, see: &mut impl FnMut(crate::Var, bool)) {
+            value.reads(&mut |variable, _| see(variable, false));
         }
-        fn target(target: &crate::Target, see: &mut impl FnMut(crate::Var)) {
-            see(target.variable);
+        fn target(target: &crate::Target, see: &mut impl FnMut(crate::Var, bool)) {
+            see(target.variable, true);
             target.indices.iter().for_each(|index| expr(index, see));
         }
-        fn assignment(part: &Assignment, see: &mut impl FnMut(crate::Var)) {
+        fn assignment(part: &Assignment, see: &mut impl FnMut(crate::Var, bool)) {
             part.targets.iter().for_each(|part| target(part, see));
             part.values.iter().chain(&part.constraint).for_each(|value| expr(value, see));
         }
-        fn argument(part: &Argument, see: &mut impl FnMut(crate::Var)) {
+        fn argument(part: &Argument, see: &mut impl FnMut(crate::Var, bool)) {
             match part {
                 Argument::Value(value) => expr(value, see),
-                Argument::Copy(variable, _) => see(*variable),
+                Argument::Copy(variable, _) => see(*variable, false),
                 Argument::Arbitrary => {}
             }
         }

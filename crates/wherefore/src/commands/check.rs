@@ -81,6 +81,10 @@ enum Engine {
     Eager,
     /// With threads: a bounded number of switches, by bounded checking.
     Lazy,
+    /// Programs with threads: all orders of the events of unrolled threads as one formula (C).
+    Events,
+    /// Programs with threads: invariants of pairs of threads; proves only (C).
+    Modular,
 }
 
 fn heuristic_parser() -> impl TypedValueParser<Value = Heuristic> {
@@ -138,7 +142,9 @@ impl CheckArgs {
             Engine::Random => EngineChoice::Random,
             Engine::Induction => EngineChoice::Induction,
             Engine::Pdr => EngineChoice::Reachability,
-            Engine::Explicit | Engine::Eager | Engine::Lazy => EngineChoice::Auto,
+            Engine::Explicit | Engine::Eager | Engine::Lazy | Engine::Events | Engine::Modular => {
+                EngineChoice::Auto
+            }
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
@@ -177,9 +183,15 @@ impl CheckArgs {
             | Engine::Induction
             | Engine::Pdr
             | Engine::Random => None,
+            Engine::Events => Some(Way::Events),
+            Engine::Modular => Some(Way::Modular),
         };
-        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy)) {
-            return refused("--engine explicit, eager and lazy are for programs with threads");
+        if !has_threads
+            && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy | Way::Events | Way::Modular))
+        {
+            return refused(
+                "--engine explicit, eager, lazy, events and modular are for programs with threads",
+            );
         }
         let schedules = way.map(|way| self.schedules.search(way));
         let extent = if self.first_failure { Extent::FirstFailure } else { Extent::EveryCheck };

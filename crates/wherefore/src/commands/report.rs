@@ -171,7 +171,9 @@ pub struct Proof {
 impl Proof {
     fn of(evidence: &Evidence) -> Option<Self> {
         let how = match evidence.kind {
-            ProofKind::Saturation | ProofKind::Ranges => return None,
+            ProofKind::Saturation | ProofKind::Ranges | ProofKind::Orders(_) | ProofKind::Pairs => {
+                return None;
+            }
             ProofKind::Invariants(_) => "invariant",
             ProofKind::Unrolling(_) => "unrolling",
         };

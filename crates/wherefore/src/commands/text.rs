@@ -105,6 +105,8 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             Some("exact") => "answered by exact checking in",
             Some("flow") => "answered by data flow in",
             Some("explicit") => "answered by explicit search over schedules in",
+            Some("modular") => "answered by invariants of pairs of threads in",
+            Some("events") => "answered by bounded checking of events in",
             Some("lazy") => "answered by bounded checking of schedules in",
             Some("eager") => "answered by reduction to a sequential program in",
             _ => "answered in",
