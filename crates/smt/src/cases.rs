@@ -42,18 +42,19 @@ pub fn check_by_cases(
 ) -> Outcome {
     // Arithmetic alone decides many small questions.
     let size: usize = asserted.iter().chain(assumptions).map(|term| terms.size(*term).min(SMALL + 1)).sum();
-    if size <= SMALL
-        && solve(terms, asserted.iter().chain(assumptions).copied().collect(), &mut Vec::new()).is_none()
-    {
-        return Outcome::Unsat(assumptions.to_vec());
-    }
-    let soon = if size <= SMALL { PATIENCE } else { FIRST };
+    let is_small = size <= SMALL;
+    let parts: Vec<Term> = asserted.iter().chain(assumptions).copied().collect();
+    let is_refuted = is_small && solve(terms, parts.clone(), &mut Vec::new()).is_none();
+    let soon = if is_small { PATIENCE } else { FIRST };
     let within = budget.conflicts.map_or(soon, |most| most.min(soon));
     let first = solver.check(terms, assumptions, &Budget { conflicts: Some(within), ..budget.clone() });
     if first != Outcome::Unknown(Reason::Conflicts) {
         return first;
     }
-    let parts = asserted.iter().chain(assumptions).copied().collect();
+    // The search is asked all the same: its core is better than none.
+    if is_refuted {
+        return Outcome::Unsat(assumptions.to_vec());
+    }
     let mut cases = Cases { budget, left: MOST_CASES };
     match cases.decide(terms, parts) {
         Outcome::Unsat(_) => Outcome::Unsat(assumptions.to_vec()),

@@ -7,12 +7,14 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wherefore_smt::{BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases, is_valid};
+use wherefore_smt::{
+    BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases, is_valid, minimise_core,
+};
 
 use super::system::System;
 use crate::refinement::solver::graph::{Graph, PointId};
 
-/// Conflicts that the question may take whether a conjunct says anything.
+/// Conflicts that the question may take whether a conjunct is needed.
 const PATIENCE: u64 = 200;
 
 /// The conjuncts at each point that are needed; all of them if that is not found in time.
@@ -53,6 +55,8 @@ pub(super) fn reduce(
             question.extend(parts);
             let outcome = check_by_cases(solver, terms, &[step.guard], &question, budget);
             let Outcome::Unsat(core) = outcome else { return all };
+            let short = Budget { conflicts: Some(PATIENCE), ..budget.clone() };
+            let core = minimise_core(solver, terms, &core, &short);
             for (at, part) in core.iter().filter_map(|term| origin.get(term).copied()) {
                 if done.insert((at, part)) {
                     needed[at].insert(part);
