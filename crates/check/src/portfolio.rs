@@ -299,8 +299,10 @@ fn undecided(
     for engine in late {
         // Without a limit, its thread has ended without an answer.
         let cause = watch.stopped().map_or(Cause::Failed, Cause::Limit);
-        if let (EngineName::Explicit | EngineName::Eager | EngineName::Lazy | EngineName::Events | EngineName::Modular, Cause::Limit(stop)) =
-            (engine, &cause)
+        if let (
+            EngineName::Explicit | EngineName::Eager | EngineName::Events | EngineName::Modular,
+            Cause::Limit(stop),
+        ) = (engine, &cause)
         {
             let covered = Covered { switches: session.switches(), ..Covered::default() };
             limit = Some(Why::Switches { covered, stop: Some(*stop) });

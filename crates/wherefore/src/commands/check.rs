@@ -73,8 +73,6 @@ enum Engine {
     Explicit,
     /// With threads: a bounded number of contexts as a sequential program, decided exactly.
     Eager,
-    /// With threads: a bounded number of switches, by bounded checking.
-    Lazy,
     /// Programs with threads: all orders of the events of unrolled threads as one formula (C).
     Events,
     /// Programs with threads: invariants of pairs of threads; proves only (C).
@@ -132,7 +130,7 @@ impl CheckArgs {
             Engine::Exact => EngineChoice::Exact,
             Engine::Cegar => EngineChoice::Refinement,
             Engine::Bounded => EngineChoice::Bounded,
-            Engine::Explicit | Engine::Eager | Engine::Lazy | Engine::Events | Engine::Modular => EngineChoice::Auto,
+            Engine::Explicit | Engine::Eager | Engine::Events | Engine::Modular => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
@@ -161,13 +159,12 @@ impl CheckArgs {
             Engine::Auto => Some(Way::Auto),
             Engine::Explicit => Some(Way::Explicit),
             Engine::Eager => Some(Way::Eager),
-            Engine::Lazy => Some(Way::Lazy),
             Engine::Events => Some(Way::Events),
             Engine::Modular => Some(Way::Modular),
             Engine::Exact | Engine::Cegar | Engine::Bounded => None,
         };
-        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy | Way::Events | Way::Modular)) {
-            return refused("--engine explicit, eager, lazy, events and modular are for programs with threads");
+        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Events | Way::Modular)) {
+            return refused("--engine explicit, eager, events and modular are for programs with threads");
         }
         let schedules = way.map(|way| self.schedules.search(way));
         let extent = if self.first_failure { Extent::FirstFailure } else { Extent::EveryCheck };

@@ -63,7 +63,9 @@ pub(super) fn schedule(
         // Steps that nobody sees go with the point before them, the first ones with the first point.
         // A failure is a point of its own.
         let error = unfolding.errors.iter().find(|(visit, of, guard, _)| {
-            *of == thread && holds(*guard) && own.last().is_some_and(|(step, _)| unfolding.steps[*step].to == Some(*visit))
+            *of == thread
+                && holds(*guard)
+                && own.last().is_some_and(|(step, _)| unfolding.steps[*step].to == Some(*visit))
         });
         let now = own.iter().find_map(|(_, point)| *point).or(error.map(|(.., point)| *point));
         if thread > 0 && now.is_none() {

@@ -1,6 +1,7 @@
 //! Schedules as solutions of constraints on events: for C, with data of any size.
 //!
-//! Each thread is unrolled on its own (`unfold.rs`, `sharing.rs`); the schedule is not part of the
+//! Each thread is unrolled on its own (`unfold.rs`, with `access.rs`,
+//! `starts.rs` and `sharing.rs`); the schedule is not part of the
 //! program but an order of its events, one formula for all orders (`order.rs`). A solution becomes a
 //! schedule that the interpreter runs (`back.rs`). If no order of events fails, and no thread goes
 //! beyond the bound on the turns of loops, then no schedule fails, with any number of switches: the
@@ -8,9 +9,11 @@
 //!
 //! The fewest switches are found by counting contexts, from none on, once a failure is known.
 
+mod access;
 mod back;
 mod order;
 mod sharing;
+mod starts;
 mod unfold;
 
 use std::rc::Rc;
@@ -115,8 +118,11 @@ fn decide(
             }
             Turn::Complete => {
                 let by = EngineName::Events;
-                let evidence =
-                    Arc::new(Evidence { by, kind: ProofKind::Orders(bound), checked: ProofCheck::NotApplicable });
+                let evidence = Arc::new(Evidence {
+                    by,
+                    kind: ProofKind::Orders(bound),
+                    checked: ProofCheck::NotApplicable,
+                });
                 let proof = Proof { evidence, reached: Reached::Unknown };
                 let verdicts = vec![Verdict::Safe(proof); task.checks.len()];
                 return answer(verdicts, threads, covered);
@@ -301,7 +307,11 @@ impl Attempt<'_, '_> {
         }
     }
 
-    fn contexts(&mut self, switches: std::ops::RangeInclusive<usize>, covered: Covered) -> Result<Turn, StopReason> {
+    fn contexts(
+        &mut self,
+        switches: std::ops::RangeInclusive<usize>,
+        covered: Covered,
+    ) -> Result<Turn, StopReason> {
         let is_first_free = matches!(thread_starts(self.program), Threads::Fixed(_));
         for switches in switches {
             match self.ask(Bound::Contexts { switches, is_first_free }, false) {
@@ -321,7 +331,9 @@ impl Attempt<'_, '_> {
 /// Whether another search has shown that no schedule with fewer switches fails.
 fn is_covered(covered: Covered, switches: usize) -> bool {
     switches == 0
-        || !covered.some_values && covered.threads.is_none() && covered.switches.is_some_and(|below| below + 1 >= switches)
+        || !covered.some_values
+            && covered.threads.is_none()
+            && covered.switches.is_some_and(|below| below + 1 >= switches)
 }
 
 /// The run with what is known about its switches.

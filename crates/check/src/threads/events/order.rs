@@ -134,7 +134,10 @@ impl<'u, 'a> Order<'u, 'a> {
         let owner_bits = usize::BITS - self.unfolding.lanes.len().leading_zeros();
         let owners: Vec<Term> = (0..=most + 1)
             .map(|context| {
-                let name = format!("owner{}.{context}", self.unfolding.machine.terms.name(self.clocks[0]).unwrap_or("c"));
+                let name = format!(
+                    "owner{}.{context}",
+                    self.unfolding.machine.terms.name(self.clocks[0]).unwrap_or("c")
+                );
                 self.unfolding.machine.terms.variable(&name, Sort::Bits(owner_bits))
             })
             .collect();
@@ -185,11 +188,7 @@ impl<'u, 'a> Order<'u, 'a> {
             Terms::FALSE
         } else {
             let (clock_a, clock_b) = (self.clocks[a], self.clocks[b]);
-            if of_a < of_b {
-                self.terms().ule(clock_a, clock_b)
-            } else {
-                self.terms().ult(clock_a, clock_b)
-            }
+            if of_a < of_b { self.terms().ule(clock_a, clock_b) } else { self.terms().ult(clock_a, clock_b) }
         };
         self.before.insert((a, b), before);
         before

@@ -280,8 +280,7 @@ impl Kinds<'_> {
         }
         let mut moves = Vec::new();
         let store = self.before.clone();
-        let first =
-            Path { place, guard: Terms::TRUE, store, is_inside: false, steps: 0, starts: Vec::new() };
+        let first = Path { place, guard: Terms::TRUE, store, is_inside: false, steps: 0, starts: Vec::new() };
         let mut work = vec![first];
         let mut paths = 0;
         while let Some(Path { place, guard, store, is_inside, steps, starts }) = work.pop() {
@@ -320,7 +319,9 @@ impl Kinds<'_> {
                     Operation::Call(call) => Some(self.open(kind, at.frame, step, call)?),
                     _ => self.machine.flat.edge_in(at.frame, step),
                 };
-                let Some(flat) = flat.filter(|_| edge.operation != Operation::Sync) else { return Err(Refused) };
+                let Some(flat) = flat.filter(|_| edge.operation != Operation::Sync) else {
+                    return Err(Refused);
+                };
                 self.machine.name_prefix(format!("p{point}.{paths}e{flat}"));
                 let (after, condition) = self.machine.step(&store, flat);
                 possible.push(condition);
@@ -394,7 +395,8 @@ impl Kinds<'_> {
     /// The values that a new thread starts with: copies of the frame that starts it.
     fn start_values(&self, frame: u32, kind: usize, store: &Store) -> Store {
         let flat = &self.machine.flat;
-        let (old, new) = (flat.frames[frame as usize].first, flat.frames[self.kinds[kind].root as usize].first);
+        let (old, new) =
+            (flat.frames[frame as usize].first, flat.frames[self.kinds[kind].root as usize].first);
         let procedure = flat.frames[frame as usize].procedure;
         let mut values = Store::default();
         for (i, variable) in flat.program.globals.iter().enumerate() {
@@ -432,7 +434,8 @@ impl Kinds<'_> {
                     continue;
                 }
                 for step in moves() {
-                    let more = std::iter::once(&step.after).chain(step.starts.iter().map(|(_, values)| values));
+                    let more =
+                        std::iter::once(&step.after).chain(step.starts.iter().map(|(_, values)| values));
                     work.extend(more.map(|store| store.get(*variable)).filter(|term| seen.insert(*term)));
                 }
             }
