@@ -325,11 +325,7 @@ fn undecided(
         // Without a limit, its thread has ended without an answer.
         let cause = watch.stopped().map_or(Cause::Failed, Cause::Limit);
         if let (
-            EngineName::Explicit
-            | EngineName::Eager
-            | EngineName::Lazy
-            | EngineName::Events
-            | EngineName::Modular,
+            EngineName::Explicit | EngineName::Eager | EngineName::Events | EngineName::Modular,
             Cause::Limit(stop),
         ) = (engine, &cause)
         {

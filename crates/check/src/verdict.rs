@@ -173,8 +173,6 @@ pub enum EngineName {
     Explicit,
     /// Schedules: a bounded number of contexts as a sequential program.
     Eager,
-    /// Schedules: a bounded number of contexts as a program with a scheduler, by bounded checking.
-    Lazy,
     /// Schedules: all orders of the events of unrolled threads as one formula.
     Events,
     /// Invariants of pairs of threads.
@@ -194,7 +192,6 @@ impl EngineName {
             Self::DataFlow => "flow",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
-            Self::Lazy => "lazy",
             Self::Events => "events",
             Self::Modular => "modular",
         }
@@ -213,7 +210,6 @@ impl fmt::Display for EngineName {
             Self::DataFlow => "data flow",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
-            Self::Lazy => "bounded checking of schedules",
             Self::Events => "bounded checking of events",
             Self::Modular => "invariants of pairs of threads",
         })
@@ -379,7 +375,6 @@ impl Stopped {
             | EngineName::DataFlow
             | EngineName::Explicit
             | EngineName::Eager
-            | EngineName::Lazy
             | EngineName::Events
             | EngineName::Modular => cause.to_owned(),
             EngineName::Bounded => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use wherefore_program::{CallGraph, Program, Task, thread_starts};
 
 use super::explicit::{self, Effort};
-use super::{Covered, ScheduleLimits, eager, events, lazy, modular};
+use super::{Covered, ScheduleLimits, eager, events, modular};
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
 use crate::verdict::{Answer, CheckError, EngineName, Verdict, Why};
@@ -29,8 +29,6 @@ pub enum Way {
     Explicit,
     /// As a sequential program over copies.
     Eager,
-    /// As a sequential program with a scheduler.
-    Lazy,
     /// As an order of events.
     Events,
     /// By invariants of pairs of threads.
@@ -42,7 +40,6 @@ impl Engine for ScheduleSearch {
         match self.way {
             Way::Auto | Way::Explicit => EngineName::Explicit,
             Way::Eager => EngineName::Eager,
-            Way::Lazy => EngineName::Lazy,
             Way::Events => EngineName::Events,
             Way::Modular => EngineName::Modular,
         }
@@ -54,7 +51,7 @@ impl Engine for ScheduleSearch {
         }
         match self.way {
             Way::Eager => eager::takes(&task.program),
-            Way::Auto | Way::Explicit | Way::Lazy | Way::Events | Way::Modular => Ok(()),
+            Way::Auto | Way::Explicit | Way::Events | Way::Modular => Ok(()),
         }
     }
 
@@ -73,12 +70,6 @@ impl Engine for ScheduleSearch {
         }
         if self.way == Way::Explicit {
             return explicit::search(task, &self.limits, Effort::Much, work).answer;
-        }
-        if self.way == Way::Lazy {
-            return match lazy::search(task, &self.limits, work) {
-                Some(answer) => answer,
-                None => explicit::search(task, &self.limits, Effort::Much, work).answer,
-            };
         }
         if !can_reduce {
             return self.with_large_data(task, work);

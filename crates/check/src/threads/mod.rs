@@ -10,13 +10,13 @@
 //!    search that has seen everything is a proof for every number of switches.
 //! 3. `eager`: \[Lal09\] §7.1: a bounded number of contexts as one sequential program, which the
 //!    exact engine decides, for all depths of recursion.
-//! 4. `lazy`: the same with a scheduler and without guesses, for data that are too large for that.
+//! 4. `events`: all orders of the events of unrolled threads as one formula, for data of any size.
+//! 5. `modular`: invariants of pairs of threads, for any number of them; proves only.
 
 pub mod eager;
 mod engine;
 mod events;
 mod explicit;
-mod lazy;
 mod modular;
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! Random programs with threads: explicit search over schedules against the reduction to a
-//! sequential program.
+//! sequential program, against orders of events, and, in C, against invariants of pairs.
 
 use wherefore_check::threads::{ScheduleLimits, ScheduleSearch, Way};
 use wherefore_check::{Budget, Engine, Session, Verdict, Why};
@@ -128,10 +128,132 @@ fn fewest(task: &Task, way: Way, most: usize) -> Option<Option<usize>> {
     is_covered.then_some(least)
 }
 
+/// What a search without a bound on switches has found.
+#[derive(Debug, PartialEq, Eq)]
+enum Found {
+    Fails { switches: usize, is_fewest: bool },
+    Holds,
+}
+
+fn found(task: &Task, way: Way, seconds: u64) -> Option<Found> {
+    let search = ScheduleSearch { limits: ScheduleLimits::default(), way };
+    let budget = Budget::time(std::time::Duration::from_secs(seconds));
+    let answer = search.decide(task, &Session::default(), &budget);
+    let least = answer.verdicts.iter().filter_map(|verdict| match verdict {
+        Verdict::Unsafe(run) => run.schedule.as_ref().map(|schedule| (schedule.switches, schedule.fewest)),
+        _ => None,
+    });
+    if let Some((switches, is_fewest)) = least.min() {
+        return Some(Found::Fails { switches, is_fewest });
+    }
+    let is_safe = answer.verdicts.iter().all(|verdict| matches!(verdict, Verdict::Safe(_)));
+    assert!(
+        !answer.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Unknown(Why::NoRun(_)))),
+        "a solution is a schedule"
+    );
+    is_safe.then_some(Found::Holds)
+}
+
+impl Random {
+    fn c_value(&mut self) -> String {
+        match self.below(5) {
+            0 | 1 => self.pick(&["g", "h"]).to_owned(),
+            2 => self.pick(&["0", "1", "2"]).to_owned(),
+            3 => "x".to_owned(),
+            _ => format!("({} + 1) % 3", self.pick(&["g", "h", "x"])),
+        }
+    }
+
+    fn c_statement(&mut self, depth: u64) -> String {
+        match self.below(if depth == 0 { 6 } else { 10 }) {
+            0 | 1 => format!("{} = {};", self.pick(&["g", "h", "x"]), self.c_value()),
+            2 => format!("if ({} == {}) {}", self.c_value(), self.c_value(), "x = 1;"),
+            3 => format!("if ({} == 2 && {} == 1) reach_error();", self.c_value(), self.c_value()),
+            4 => format!("__VERIFIER_assume({} != {});", self.c_value(), self.c_value()),
+            5 => "f(&p);".to_owned(),
+            6 => format!("while ({} == 1) {{ {} }}", self.pick(&["g", "h"]), self.c_statement(0)),
+            7 => format!(
+                "__VERIFIER_atomic_begin(); {} {} __VERIFIER_atomic_end();",
+                self.c_statement(0),
+                self.c_statement(0)
+            ),
+            _ => format!(
+                "pthread_mutex_lock(&m); {} {} pthread_mutex_unlock(&m);",
+                self.c_statement(depth - 1),
+                self.c_statement(0)
+            ),
+        }
+    }
+
+    fn c_program(&mut self) -> String {
+        let mut text = "typedef unsigned long pthread_t; typedef struct { int held; } pthread_mutex_t;
+            extern int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
+            extern int pthread_join(pthread_t, void **);
+            extern int pthread_mutex_lock(pthread_mutex_t *); extern int pthread_mutex_unlock(pthread_mutex_t *);
+            extern void __VERIFIER_assume(int); extern void reach_error(void);
+            extern void __VERIFIER_atomic_begin(void); extern void __VERIFIER_atomic_end(void);
+            pthread_mutex_t m; int g, h;
+            void f(int *p) { *p = (*p + g) % 3; }\n"
+            .to_owned();
+        for thread in ["a", "b"] {
+            let body: Vec<String> = (0..2 + self.below(2)).map(|_| self.c_statement(1)).collect();
+            text += &format!(
+                "void *{thread}(void *u) {{ int x = 0, p = 1; {} if (p == 0 && x == 1) h = 2; return 0; }}\n",
+                body.join(" ")
+            );
+        }
+        let join = ["", "pthread_join(s, 0);"][self.below(2) as usize];
+        text + &format!(
+            "int main(void) {{ pthread_t s, t; int x = 0, p = 0; pthread_create(&s, 0, a, 0); {join}
+               pthread_create(&t, 0, b, 0); {} if (g == 2 && h == 1) reach_error(); return p; }}\n",
+            self.c_statement(0)
+        )
+    }
+}
+
+/// Explicit search is complete for these programs: the other ways must not say otherwise.
+#[test]
+fn all_ways_agree_on_random_programs_in_c() {
+    let options = wherefore_frontend::c::Options::default();
+    let (mut compared, mut failing, mut proved) = (0, 0, 0);
+    for case in 0..u64::from(wherefore_testing::cases(60)) {
+        let mut random = Random(
+            (wherefore_testing::seed() ^ 0x51ed_270b_93c1_9d0f)
+                .wrapping_add(case.wrapping_mul(0xd1b5_4a32_d192_ed03))
+                | 1,
+        );
+        random.below(2);
+        let text = random.c_program();
+        let translation = wherefore_frontend::c::translate_text("random.c", &text, &options)
+            .unwrap_or_else(|error| panic!("{text}\n{error:?}"));
+        let task = translation.into_task(&[], &options);
+        let Some(explicit) = found(&task, Way::Explicit, 2) else { continue };
+        for way in [Way::Events, Way::Modular] {
+            match (&explicit, found(&task, way, 4)) {
+                (Found::Holds, Some(Found::Fails { .. })) | (Found::Fails { .. }, Some(Found::Holds)) => {
+                    panic!("{way:?} against {explicit:?}\n{text}");
+                }
+                (
+                    Found::Fails { switches: a, is_fewest: true },
+                    Some(Found::Fails { switches: b, is_fewest }),
+                ) => {
+                    assert!(*a <= b && (!is_fewest || *a == b), "{a} {b} {way:?}\n{text}");
+                    failing += 1;
+                }
+                (Found::Holds, Some(Found::Holds)) => proved += 1,
+                _ => {}
+            }
+        }
+        compared += 1;
+    }
+    println!("{compared} compared: {failing} failures found again, {proved} proofs");
+    assert!(compared >= 20 && failing >= 5 && proved >= 5);
+}
+
 #[test]
 fn explicit_search_and_the_reduction_agree_on_the_fewest_switches() {
     const MOST: usize = 2;
-    let (mut compared, mut failing, mut none) = (0, [0_usize; MOST + 1], 0);
+    let (mut compared, mut failing, mut none, mut by_events) = (0, [0_usize; MOST + 1], 0, 0);
     for case in 0..u64::from(wherefore_testing::cases(450)) {
         let seed = (wherefore_testing::seed() ^ 0x9e37_79b9_7f4a_7c15)
             .wrapping_add(case.wrapping_mul(0xd1b5_4a32_d192_ed03))
@@ -147,12 +269,26 @@ fn explicit_search_and_the_reduction_agree_on_the_fewest_switches() {
             continue;
         };
         assert_eq!(explicit, eager, "{text}");
+        // With a bound on loops, more switches may be needed, and nothing is proved beyond it.
+        match found(&task, Way::Events, 5) {
+            Some(Found::Fails { switches, is_fewest }) => {
+                assert!(explicit.is_none_or(|least| least <= switches), "{text}");
+                assert!(switches > MOST || explicit.is_some(), "{text}");
+                assert!(!is_fewest || explicit == Some(switches) || switches > MOST, "{text}");
+                by_events += 1;
+            }
+            Some(Found::Holds) => {
+                assert_eq!(explicit, None, "{text}");
+                by_events += 1;
+            }
+            None => {}
+        }
         compared += 1;
         match explicit {
             Some(switches) => failing[switches] += 1,
             None => none += 1,
         }
     }
-    println!("{compared} compared: {failing:?} fail, {none} do not");
-    assert!(compared >= 50 && failing.iter().all(|count| *count > 1) && none > 5);
+    println!("{compared} compared, {by_events} with events: {failing:?} fail, {none} do not");
+    assert!(compared >= 50 && by_events >= 40 && failing.iter().all(|count| *count > 1) && none > 5);
 }

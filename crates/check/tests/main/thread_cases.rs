@@ -298,8 +298,8 @@ fn schedules_that_need_a_large_value_are_found() {
     };
     let explicit = decide(Way::Explicit);
     assert!(matches!(explicit.decision(), Overall::Unknown(Why::Switches { .. })));
-    let lazy = decide(Way::Lazy);
-    let Overall::Unsafe(run) = lazy.decision() else { panic!("{:?}", lazy.decision()) };
+    let events = decide(Way::Events);
+    let Overall::Unsafe(run) = events.decision() else { panic!("{:?}", events.decision()) };
     let schedule = run.schedule.as_ref().expect("a schedule");
     assert_eq!((schedule.switches, schedule.fewest), (1, true));
 }

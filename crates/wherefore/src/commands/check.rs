@@ -79,8 +79,6 @@ enum Engine {
     Explicit,
     /// With threads: a bounded number of contexts as a sequential program, decided exactly.
     Eager,
-    /// With threads: a bounded number of switches, by bounded checking.
-    Lazy,
     /// Programs with threads: all orders of the events of unrolled threads as one formula (C).
     Events,
     /// Programs with threads: invariants of pairs of threads; proves only (C).
@@ -142,15 +140,15 @@ impl CheckArgs {
             Engine::Random => EngineChoice::Random,
             Engine::Induction => EngineChoice::Induction,
             Engine::Pdr => EngineChoice::Reachability,
-            Engine::Explicit | Engine::Eager | Engine::Lazy | Engine::Events | Engine::Modular => {
-                EngineChoice::Auto
-            }
+            Engine::Explicit | Engine::Eager | Engine::Events | Engine::Modular => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
         if wants_refinement && engine != EngineChoice::Refinement {
             return refused("--heuristic and --explain-abstraction are for refinement (--engine cegar)");
         }
-        if self.invariants && matches!(engine, EngineChoice::Exact | EngineChoice::Bounded) {
+        if self.invariants
+            && matches!(engine, EngineChoice::Exact | EngineChoice::Bounded | EngineChoice::Random)
+        {
             return refused(
                 "--invariants is for proofs by refinement or induction (--engine cegar, induction, pdr)",
             );
@@ -176,7 +174,6 @@ impl CheckArgs {
             Engine::Auto => Some(Way::Auto),
             Engine::Explicit => Some(Way::Explicit),
             Engine::Eager => Some(Way::Eager),
-            Engine::Lazy => Some(Way::Lazy),
             Engine::Exact
             | Engine::Cegar
             | Engine::Bounded
@@ -186,12 +183,8 @@ impl CheckArgs {
             Engine::Events => Some(Way::Events),
             Engine::Modular => Some(Way::Modular),
         };
-        if !has_threads
-            && matches!(way, Some(Way::Explicit | Way::Eager | Way::Lazy | Way::Events | Way::Modular))
-        {
-            return refused(
-                "--engine explicit, eager, lazy, events and modular are for programs with threads",
-            );
+        if !has_threads && matches!(way, Some(Way::Explicit | Way::Eager | Way::Events | Way::Modular)) {
+            return refused("--engine explicit, eager, events and modular are for programs with threads");
         }
         let schedules = way.map(|way| self.schedules.search(way));
         let extent = if self.first_failure { Extent::FirstFailure } else { Extent::EveryCheck };

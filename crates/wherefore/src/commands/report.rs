@@ -287,7 +287,7 @@ pub struct CheckReport {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub vacuous: bool,
     /// The engine that decided: `exact`, `cegar`, `bounded`, `explicit`, `eager` or
-    /// `lazy`.
+    /// `events`, `modular`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<&'static str>,
     /// What must not happen; only said of C programs.

@@ -107,7 +107,6 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             Some("explicit") => "answered by explicit search over schedules in",
             Some("modular") => "answered by invariants of pairs of threads in",
             Some("events") => "answered by bounded checking of events in",
-            Some("lazy") => "answered by bounded checking of schedules in",
             Some("eager") => "answered by reduction to a sequential program in",
             _ => "answered in",
         };

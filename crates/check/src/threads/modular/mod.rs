@@ -1,12 +1,13 @@
 //! Proofs for every number of switches and of threads: an invariant for each pair of threads that
 //! the steps of all others keep.
 //!
-//! `kinds.rs` has the moves of threads as terms, `pairs.rs` the invariants, `related.rs` says which
-//! values candidates compare. Nothing is unrolled and
-//! nothing is counted, so a program that starts threads for ever can be proved. If an error seems to
-//! be reachable, that says nothing: candidates are comparisons of variables with each other and with
-//! constants, and their conjunctions may be too weak.
+//! `kinds.rs` has the moves of threads as terms, `pairs.rs` the invariants, `candidates.rs` and
+//! `related.rs` what they are made of. Nothing is unrolled and nothing is counted, so a program that
+//! starts threads for ever can be proved. If an error seems to be reachable, that says nothing:
+//! candidates are comparisons of variables with each other and with constants, and their
+//! conjunctions may be too weak.
 
+mod candidates;
 mod kinds;
 mod pairs;
 mod related;
