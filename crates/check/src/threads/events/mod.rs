@@ -236,7 +236,7 @@ impl Attempt<'_, '_> {
             };
         }
         // Few rounds first: they are cheap, and find most failures.
-        for bound in [Bound::Rounds(2), Bound::Rounds(4), Bound::All] {
+        for bound in [Bound::Rounds(3), Bound::Rounds(7), Bound::All] {
             match self.ask(bound, false) {
                 Answered::Run(run, target) => return self.with_fewest(run, target, covered),
                 Answered::NotRun => return Turn::NotRun,
@@ -255,12 +255,12 @@ impl Attempt<'_, '_> {
     /// Whether some order fails; or, with `beyond`, whether some thread goes beyond the bound.
     fn ask(&mut self, bound: Bound, beyond: bool) -> Answered {
         self.queries += 1;
-        let wanted: Vec<_> = match beyond {
-            true => self.unfolding.cuts.clone(),
-            false => self.unfolding.errors.iter().map(|(_, _, guard, _)| *guard).collect(),
+        let errors: Vec<_> = self.unfolding.errors.iter().map(|(_, _, guard, at)| (*guard, *at)).collect();
+        let is_trivial = match beyond {
+            true => self.unfolding.cuts.iter().all(|cut| *cut == Terms::FALSE),
+            false => errors.iter().all(|(guard, _)| *guard == Terms::FALSE),
         };
-        let wanted = self.unfolding.machine.terms.any(&wanted);
-        if wanted == Terms::FALSE {
+        if is_trivial {
             return Answered::None;
         }
         let mut solver = BitBlaster::new();
@@ -269,7 +269,20 @@ impl Attempt<'_, '_> {
         if order.assert(&mut solver, bound).is_err() {
             return Answered::Stopped(StopReason::Memory);
         }
+        let wanted = match beyond {
+            true => None,
+            false => Some(errors.iter().map(|(_, at)| order.is_within(*at, bound)).collect::<Vec<_>>()),
+        };
         let clocks = order.clocks;
+        let terms = &mut self.unfolding.machine.terms;
+        let wanted = match wanted {
+            None => terms.any(&self.unfolding.cuts),
+            Some(within) => {
+                let parts = errors.iter().zip(within).map(|((guard, _), within)| terms.and(*guard, within));
+                let parts: Vec<_> = parts.collect();
+                terms.any(&parts)
+            }
+        };
         let outcome = solver.check(&mut self.unfolding.machine.terms, &[wanted], self.budget);
         match outcome {
             Outcome::Unsat(_) => Answered::None,

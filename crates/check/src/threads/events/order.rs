@@ -45,14 +45,14 @@ const MOST_CONSTRAINTS: usize = 3_000_000;
 impl<'u, 'a> Order<'u, 'a> {
     pub fn new(unfolding: &'u mut Unfolding<'a>, bound: Bound, name: &str) -> Self {
         let count = unfolding.points.len();
-        let largest = match bound {
-            Bound::Rounds(rounds) => rounds.saturating_sub(1),
-            Bound::All => {
+        // One number more is for what comes behind the end of the run.
+        let largest = match Self::last(bound) {
+            Some((last, is_free)) => last + usize::from(is_free) + 1,
+            None => {
                 let lanes = unfolding.lanes.iter().map(|lane| lane.points.len());
                 let most = lanes.max().unwrap_or(0);
                 count.min(2 * (count - most) + 1)
             }
-            Bound::Contexts { switches, is_first_free } => switches + usize::from(is_first_free),
         };
         let width = (usize::BITS - largest.leading_zeros()).max(1);
         let terms = &mut unfolding.machine.terms;
@@ -84,7 +84,7 @@ impl<'u, 'a> Order<'u, 'a> {
         let valid = self.unfolding.valid;
         self.put(solver, valid);
         self.chains(solver);
-        self.limit(solver, bound);
+        self.owners(solver, bound);
         self.reads(solver)
     }
 
@@ -109,67 +109,68 @@ impl<'u, 'a> Order<'u, 'a> {
         }
     }
 
-    fn limit(&mut self, solver: &mut BitBlaster, bound: Bound) {
-        let (most, is_free) = match bound {
-            Bound::All => return,
-            Bound::Rounds(rounds) => (rounds - 1, false),
-            Bound::Contexts { switches, is_first_free } => (switches, is_first_free),
-        };
-        let Some(width) = self.clocks.first().map(|clock| self.unfolding.machine.terms.width(*clock)) else {
-            return;
-        };
-        let mut free = Terms::FALSE;
-        if is_free {
-            // The first thread is left for nothing if it has started all others.
-            let starts: Vec<usize> = self.unfolding.lanes.iter().filter_map(|lane| lane.start).collect();
-            let mut all = Vec::new();
-            for start in starts {
-                let (clock, done) = (self.clocks[start], self.done[start]);
-                let zero = self.terms().bits(0, width);
-                all.push(self.terms().eq(clock, zero));
-                all.push(done);
-            }
-            free = self.terms().all(&all);
+    /// The numbers of rounds or contexts: the last one, and whether there is one more if the first
+    /// thread is left for nothing.
+    fn last(bound: Bound) -> Option<(usize, bool)> {
+        match bound {
+            Bound::All => None,
+            Bound::Rounds(rounds) => Some((rounds - 1, false)),
+            Bound::Contexts { switches, is_first_free } => Some((switches, is_first_free)),
         }
+    }
+
+    /// The condition that a point is within the bound. Other points come behind the end of the run:
+    /// a thread need not go on.
+    pub fn is_within(&mut self, point: usize, bound: Bound) -> Term {
+        let Some((last, is_free)) = Self::last(bound) else { return Terms::TRUE };
+        let clock = self.clocks[point];
+        let terms = self.terms();
+        let width = terms.width(clock);
+        let limit = terms.bits(last as u64, width);
+        let low = terms.ule(clock, limit);
+        if !is_free {
+            return low;
+        }
+        let limit = terms.bits(last as u64 + 1, width);
+        let one_more = terms.ule(clock, limit);
+        let free = self.is_first_free(width);
+        let terms = self.terms();
+        let one_more = terms.and(free, one_more);
+        terms.or(low, one_more)
+    }
+
+    /// The condition that the first thread starts all others in its first context.
+    fn is_first_free(&mut self, width: u32) -> Term {
+        let starts: Vec<usize> = self.unfolding.lanes.iter().filter_map(|lane| lane.start).collect();
+        let mut all = Vec::new();
+        for start in starts {
+            let (clock, done) = (self.clocks[start], self.done[start]);
+            let terms = self.terms();
+            let zero = terms.bits(0, width);
+            all.extend([terms.eq(clock, zero), done]);
+        }
+        self.terms().all(&all)
+    }
+
+    /// All points of a context belong to one thread.
+    fn owners(&mut self, solver: &mut BitBlaster, bound: Bound) {
+        let (Bound::Contexts { .. }, Some((last, is_free))) = (bound, Self::last(bound)) else { return };
+        let Some(first) = self.clocks.first().copied() else { return };
+        let width = self.unfolding.machine.terms.width(first);
+        let name = self.unfolding.machine.terms.name(first).unwrap_or("c").to_owned();
         let owner_bits = usize::BITS - self.unfolding.lanes.len().leading_zeros();
-        let owners: Vec<Term> = (0..=most + 1)
-            .map(|context| {
-                let name = format!(
-                    "owner{}.{context}",
-                    self.unfolding.machine.terms.name(self.clocks[0]).unwrap_or("c")
-                );
-                self.unfolding.machine.terms.variable(&name, Sort::Bits(owner_bits))
-            })
-            .collect();
-        for point in 0..self.clocks.len() {
-            let (clock, done) = (self.clocks[point], self.done[point]);
-            let not_done = self.terms().not(done);
-            let limit = self.terms().bits(most as u64, width);
-            let low = self.terms().ule(clock, limit);
-            let fits = if is_free {
-                let limit = self.terms().bits(most as u64 + 1, width);
-                let one_more = self.terms().ule(clock, limit);
-                let one_more = self.terms().and(free, one_more);
-                self.terms().or(low, one_more)
-            } else {
-                low
-            };
-            let constraint = self.terms().or(not_done, fits);
-            self.put(solver, constraint);
-            if !matches!(bound, Bound::Contexts { .. }) {
-                continue;
-            }
-            let thread = self.unfolding.points[point].thread as u64;
-            for (context, owner) in owners.iter().enumerate() {
-                if width < 32 && context >> width != 0 {
-                    continue;
-                }
+        for context in 0..=last + usize::from(is_free) {
+            let owner = self.terms().variable(&format!("owner{name}.{context}"), Sort::Bits(owner_bits));
+            for point in 0..self.clocks.len() {
+                let (clock, done) = (self.clocks[point], self.done[point]);
+                let thread = self.unfolding.points[point].thread as u64;
                 let terms = self.terms();
+                let not_done = terms.not(done);
                 let here = terms.bits(context as u64, width);
                 let here = terms.eq(clock, here);
                 let elsewhere = terms.not(here);
                 let thread = terms.bits(thread, owner_bits);
-                let mine = terms.eq(*owner, thread);
+                let mine = terms.eq(owner, thread);
                 let constraint = terms.any(&[not_done, elsewhere, mine]);
                 self.put(solver, constraint);
             }
