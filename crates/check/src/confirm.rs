@@ -131,8 +131,8 @@ fn contradiction(task: &Task, run: &FailingRun, outcome: Option<&Replay>) -> Opt
         Some(Replay::NotReplayed { why }) => why.clone(),
         None => "it was not replayed".to_owned(),
     };
-    // Where whole objects count, an index outside of an array inside of one is no violation, and only
-    // the compiled program tells the two apart.
+    // Where whole objects count, an index outside of an array inside of one is no violation, and
+    // only the compiled program tells the two apart.
     let site = task.checks.get(run.target);
     let is_index = site.is_some_and(|site| site.kind == ErrorKind::Violation(ViolationKind::Bounds));
     if let (true, Compilation::Compiled(recipe)) = (is_index, &task.compilation) {

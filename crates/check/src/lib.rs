@@ -30,8 +30,8 @@
 //! [`Verdict::Safe`] and [`Verdict::Unsafe`] are promises. A limit, or a program that is not
 //! supported, is [`Verdict::Unknown`] with its reason. Every run of an engine with decision
 //! diagrams is replayed by the interpreter of `wherefore-program` before it is handed out; every
-//! proof by [`refinement::solver`] or [`induction`] is checked again, and every proof by [`bounded`] is, by
-//! [`confirm()`].
+//! proof by [`refinement::solver`] or [`induction`] is checked again, and every proof by
+//! [`bounded`] is, by [`confirm()`].
 
 mod answer;
 pub mod bounded;

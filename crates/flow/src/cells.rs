@@ -99,8 +99,8 @@ impl Cells {
     }
 }
 
-/// The variable for the cells of a window. A single value of an object of the whole file has the name
-/// and the reading of the source; others have a name of ours.
+/// The variable for the cells of a window. A single value of an object of the whole file has the
+/// name and the reading of the source; others have a name of ours.
 fn named(program: &Program, memory: &Variable, window: &Window, ty: Type) -> Variable {
     let cell = match ty {
         Type::Scalar(element) => program.named_cell(window.first, element.width()),

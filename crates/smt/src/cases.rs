@@ -1,10 +1,10 @@
 //! Hard questions by cases.
 //!
-//! A sum whose parts depend on branches is hard for a satisfiability solver, although each branch is
-//! easy by arithmetic: with `a + b = 3·i` before, `a' + b' = 3·i'` holds behind each of two branches,
-//! but the merged formula is a miter of adders. Here equations are solved for variables, as other
-//! solvers do before they search, and conditions of choices are tried both ways where the search
-//! gives up.
+//! A sum whose parts depend on branches is hard for a satisfiability solver, although each branch
+//! is easy by arithmetic: with `a + b = 3·i` before, `a' + b' = 3·i'` holds behind each of two
+//! branches, but the merged formula is a miter of adders. Here equations are solved for variables,
+//! as other solvers do before they search, and conditions of choices are tried both ways where the
+//! search gives up.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -161,7 +161,8 @@ fn solve(terms: &mut Terms, parts: Vec<Term>, solved: &mut Vec<(Term, Term)>) ->
                 (part, Terms::TRUE)
             }
         };
-        // What is decided or solved is replaced in everything else; what changes is looked at again.
+        // What is decided or solved is replaced in everything else; what changes is looked at
+        // again.
         let mut map: FxHashMap<Term, Term> = FxHashMap::from_iter([(target, value)]);
         for other in &mut open {
             *other = terms.substitute_with(*other, &mut map);

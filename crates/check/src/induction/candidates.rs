@@ -2,8 +2,8 @@
 //!
 //! What is asked anywhere about the variables of a point, and its opposite: a guard or an
 //! assumption from before that still holds. Ranges by the constants that a variable is compared
-//! with, orders of pairs of numbers and ranges of their differences. The set of constants that a variable is ever given. These
-//! are guesses: `facts.rs` finds out which of them are inductive.
+//! with, orders of pairs of numbers and ranges of their differences. The set of constants that a
+//! variable is ever given. These are guesses: `facts.rs` finds out which of them are inductive.
 
 use std::collections::{BTreeMap, BTreeSet};
 

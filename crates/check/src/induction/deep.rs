@@ -1,10 +1,10 @@
 //! k-induction: a failure needs k steps between cut points, all from states that satisfy the facts,
 //! before it.
 //!
-//! M. Sheeran, S. Singh, G. Stålmarck, *Checking safety properties using induction and a SAT-solver*
-//! (FMCAD 2000), with auxiliary facts as in D. Beyer, M. Dangl, P. Wendler, *Boosting k-induction
-//! with continuously-refined invariants* (CAV 2015). If no k steps from any state that satisfies the
-//! facts lead to an error, and no fewer steps from the start do, no run fails.
+//! M. Sheeran, S. Singh, G. Stålmarck, *Checking safety properties using induction and a
+//! SAT-solver* (FMCAD 2000), with auxiliary facts as in D. Beyer, M. Dangl, P. Wendler, *Boosting
+//! k-induction with continuously-refined invariants* (CAV 2015). If no k steps from any state that
+//! satisfies the facts lead to an error, and no fewer steps from the start do, no run fails.
 
 use std::collections::BTreeMap;
 

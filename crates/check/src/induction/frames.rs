@@ -3,10 +3,11 @@
 //! A. Bradley, *SAT-based model checking without unrolling* (VMCAI 2011), with frames per location
 //! as in T. Lange, M. Neuhäußer, T. Noll, *IC3 software model checking on control flow automata*
 //! (FMCAD 2015). Frame i says at each cut point what holds within i steps. To show that no error is
-//! reached within N steps, cubes of states that lead there are excluded, the last first: a cube that
-//! no state of the frame before leads to is generalised, by unsatisfiable cores and by leaving out
-//! conditions or weakening equations to inequalities, and its negation is a lemma. When all lemmas
-//! of a frame also hold in the next one, they are inductive, and with the facts they are the proof.
+//! reached within N steps, cubes of states that lead there are excluded, the last first: a cube
+//! that no state of the frame before leads to is generalised, by unsatisfiable cores and by leaving
+//! out conditions or weakening equations to inequalities, and its negation is a lemma. When all
+//! lemmas of a frame also hold in the next one, they are inductive, and with the facts they are the
+//! proof.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -3,9 +3,9 @@
 //! A model of "this step leads to that cube" is one state. The conditions that it satisfies, on the
 //! way through the formula that it takes, are a set of states, in the words of the program: of a
 //! disjunction one part that holds, of a choice the side that is taken, of a read behind a write
-//! whether it is the same cell. Inputs are what they are in the model. (Lifting as in IC3; for terms
-//! compare N. Bjørner, A. Gurfinkel, *Property directed polyhedral abstraction*, VMCAI 2015, on
-//! implicants.)
+//! whether it is the same cell. Inputs are what they are in the model. (Lifting as in IC3; for
+//! terms compare N. Bjørner, A. Gurfinkel, *Property directed polyhedral abstraction*, VMCAI 2015,
+//! on implicants.)
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_smt::{Kind, Model, Sort, Term, Terms};

@@ -1,7 +1,7 @@
 //! Proofs by induction: facts, k-induction and property-directed reachability.
 //!
-//! Refinement rules out one counterexample after the other, which does not end where a loop needs an
-//! equation, a congruence, a range, or what a guard before it said; and takes hundreds of rounds
+//! Refinement rules out one counterexample after the other, which does not end where a loop needs
+//! an equation, a congruence, a range, or what a guard before it said; and takes hundreds of rounds
 //! where an endless loop goes round a state machine. Both kinds of programs have short inductive
 //! invariants ([decision 0022](../../../docs/decisions/0022-proofs-by-induction.md)).
 //!

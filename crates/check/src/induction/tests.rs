@@ -125,8 +125,8 @@ fn is_minimal(text: &str, way: Way) -> usize {
                 if before == Some(formula) {
                     continue;
                 }
-                // Where no run comes, or behind the exit of the outermost procedure, it does not matter
-                // what is said, unless the program fails there.
+                // Where no run comes, or behind the exit of the outermost procedure, it does not
+                // matter what is said, unless the program fails there.
                 let is_error = claim.graph.errors.contains_key(point);
                 let is_idle = before == Some(Terms::FALSE) && !is_error
                     || claim.graph.is_exit(*point)

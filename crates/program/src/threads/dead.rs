@@ -12,7 +12,8 @@ impl Program {
     /// The same program in which local variables start with zero if their first value is never
     /// read. Locations and edges stay what they are.
     ///
-    /// So are values that go to global variables that are never read, and results that are not used.
+    /// So are values that go to global variables that are never read, and results that are not
+    /// used.
     pub fn with_dead_locals_zero(mut self) -> Program {
         let is_read = self.globals_read();
         // What is not written any more may make more results unused.

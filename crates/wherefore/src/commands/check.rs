@@ -35,7 +35,8 @@ pub struct CheckArgs {
     #[arg(long)]
     first_failure: bool,
 
-    /// Show the invariants of a proof by refinement or induction, line by line. They have been checked.
+    /// Show the invariants of a proof by refinement or induction, line by line. They have been
+    /// checked.
     #[arg(long)]
     invariants: bool,
 

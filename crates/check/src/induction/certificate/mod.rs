@@ -7,9 +7,9 @@
 //! `refinement/solver/proof.rs`: the formula at the exit of a procedure is its effect.
 //!
 //! The program is executed anew from cut point to cut point, place by place, with the meaning of
-//! steps that checks of proofs have (`meaning.rs`). Shared with the search are the graph with folded
-//! calls, the names of variables, the terms and the solver: the steps of `system.rs`, facts, frames
-//! and cubes are not.
+//! steps that checks of proofs have (`meaning.rs`). Shared with the search are the graph with
+//! folded calls, the names of variables, the terms and the solver: the steps of `system.rs`, facts,
+//! frames and cubes are not.
 
 mod leaving;
 

@@ -60,8 +60,8 @@ pub(super) fn schedule(
                 None => break,
             }
         }
-        // Steps that nobody sees go with the point before them, the first ones with the first point.
-        // A failure is a point of its own.
+        // Steps that nobody sees go with the point before them, the first ones with the first
+        // point. A failure is a point of its own.
         let error = unfolding.errors.iter().find(|(visit, of, guard, _)| {
             *of == thread
                 && holds(*guard)

@@ -1,11 +1,11 @@
 //! Schedules as solutions of constraints on events: for C, with data of any size.
 //!
-//! Each thread is unrolled on its own (`unfold.rs`, with `access.rs`,
-//! `starts.rs` and `sharing.rs`); the schedule is not part of the
-//! program but an order of its events, one formula for all orders (`order.rs`). A solution becomes a
-//! schedule that the interpreter runs (`back.rs`). If no order of events fails, and no thread goes
-//! beyond the bound on the turns of loops, then no schedule fails, with any number of switches: the
-//! points of threads that end bound the switches.
+//! Each thread is unrolled on its own (`unfold.rs`, with `access.rs`, `starts.rs` and
+//! `sharing.rs`); the schedule is not part of the program but an order of its events, one formula
+//! for all orders (`order.rs`). A solution becomes a schedule that the interpreter runs
+//! (`back.rs`). If no order of events fails, and no thread goes beyond the bound on the turns of
+//! loops, then no schedule fails, with any number of switches: the points of threads that end bound
+//! the switches.
 //!
 //! The fewest switches are found by counting contexts, from none on, once a failure is known.
 

@@ -410,8 +410,8 @@ impl Kinds<'_> {
         values
     }
 
-    /// Leaves out the variables of threads on which nothing depends that is shared, decided, or handed
-    /// to a new thread.
+    /// Leaves out the variables of threads on which nothing depends that is shared, decided, or
+    /// handed to a new thread.
     fn forget_unused(&mut self) {
         let terms = &self.machine.terms;
         let globals = self.machine.flat.program.globals.len() as u32;

@@ -2,9 +2,9 @@
 //! the steps of all others keep.
 //!
 //! `kinds.rs` has the moves of threads as terms, `pairs.rs` the invariants, `candidates.rs` and
-//! `related.rs` what they are made of. Nothing is unrolled and nothing is counted, so a program that
-//! starts threads for ever can be proved. If an error seems to be reachable, that says nothing:
-//! candidates are comparisons of variables with each other and with constants, and their
+//! `related.rs` what they are made of. Nothing is unrolled and nothing is counted, so a program
+//! that starts threads for ever can be proved. If an error seems to be reachable, that says
+//! nothing: candidates are comparisons of variables with each other and with constants, and their
 //! conjunctions may be too weak.
 
 mod candidates;

@@ -1,11 +1,12 @@
-//! Invariants of pairs of threads, and of single ones: the strongest conjunctions of candidates that
-//! the moves of all threads keep.
+//! Invariants of pairs of threads, and of single ones: the strongest conjunctions of candidates
+//! that the moves of all threads keep.
 //!
 //! For each two points at which two threads may stand at once there is a conjunction over what is
-//! shared and the variables of both; none if they never do. A move of a third thread is one that its
-//! own invariants with both of them allow (thread-modular reasoning for pairs: Flanagan and Qadeer,
-//! SPIN 2003; Hoenicke, Majumdar and Podelski, *Thread modularity at many levels*, POPL 2017). Pairs
-//! are needed to know that two threads do not hold one lock. The number of threads does not matter.
+//! shared and the variables of both; none if they never do. A move of a third thread is one that
+//! its own invariants with both of them allow (thread-modular reasoning for pairs: Flanagan and
+//! Qadeer, SPIN 2003; Hoenicke, Majumdar and Podelski, *Thread modularity at many levels*, POPL
+//! 2017). Pairs are needed to know that two threads do not hold one lock. The number of threads
+//! does not matter.
 //!
 //! The search starts with nothing reached and weakens conjunctions: a state that a solver finds
 //! outside of one takes away all candidates that it violates.
@@ -175,8 +176,8 @@ impl<'k, 'a> Pairs<'k, 'a> {
         if a <= b { ((a, Some(b)), false) } else { ((b, Some(a)), true) }
     }
 
-    /// Takes away the candidates of a place that do not hold in some state: `map` gives the values of
-    /// the unknowns of roles 0 and 1 and of what is shared.
+    /// Takes away the candidates of a place that do not hold in some state: `map` gives the values
+    /// of the unknowns of roles 0 and 1 and of what is shared.
     ///
     /// A question that was answered before is answered as long as what the answer needed is given:
     /// what is known at the place only gets less.
