@@ -26,7 +26,8 @@ impl Cell {
     /// Whether what a thread reads here may be written by another one.
     fn is_shared_by(&self, thread: usize) -> bool {
         let is_alone = |threads: &Threads| threads.iter().all(|other| *other == thread);
-        !(self.writers.is_empty() || is_alone(&self.readers) && is_alone(&self.writers))
+        let is_private = is_alone(&self.readers) && is_alone(&self.writers);
+        !self.writers.is_empty() && !is_private
     }
 }
 
