@@ -203,8 +203,12 @@ impl Random {
             );
         }
         let join = ["", "pthread_join(s, 0);"][self.below(2) as usize];
+        let start = match self.below(3) {
+            0 => "for (int i = 0; i < 2; i++) pthread_create(&s, 0, a, 0);",
+            _ => "pthread_create(&s, 0, a, 0);",
+        };
         text + &format!(
-            "int main(void) {{ pthread_t s, t; int x = 0, p = 0; pthread_create(&s, 0, a, 0); {join}
+            "int main(void) {{ pthread_t s, t; int x = 0, p = 0; {start} {join}
                pthread_create(&t, 0, b, 0); {} if (g == 2 && h == 1) reach_error(); return p; }}\n",
             self.c_statement(0)
         )

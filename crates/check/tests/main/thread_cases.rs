@@ -353,3 +353,51 @@ fn what_is_not_modelled_with_threads_is_unknown_or_refused() {
     let message = refused.expect_err("refused").to_string();
     assert!(message.contains("`_Thread_local` in a program with threads is not supported"), "{message}");
 }
+
+/// What invariants of pairs rest on must not get lost: each thread adds one, and the last one makes
+/// it too many.
+#[test]
+fn threads_that_are_started_in_a_loop_are_counted_by_no_invariant() {
+    let text = |most: u32| {
+        format!(
+            "void *check(void *a) {{ if (x >= {most}) reach_error(); return 0; }}
+             void *add(void *a) {{ int t = x; x = t + 1; return 0; }}
+             int main(void) {{
+               pthread_t a;
+               pthread_create(&a, 0, check, 0);
+               for (int i = 0; i < 9; i++) pthread_create(&a, 0, add, 0);
+               return 0;
+             }}"
+        )
+    };
+    for most in [3, 9] {
+        let task = in_c(&text(most)).expect("a program");
+        let search = ScheduleSearch { limits: ScheduleLimits::default(), way: Way::Modular };
+        let answer = search.decide(&task, &Session::default(), &Budget::default());
+        assert!(matches!(answer.decision(), Overall::Unknown(_)), "{most}: {:?}", answer.decision());
+    }
+}
+
+/// Nobody enters twice, however many threads there are.
+#[test]
+fn a_lock_is_proved_for_any_number_of_threads() {
+    let task = in_c(
+        "extern void __VERIFIER_assume(int);
+         int lock, inside;
+         void __VERIFIER_atomic_enter(void) { __VERIFIER_assume(lock == 0); lock = 1; }
+         void __VERIFIER_atomic_leave(void) { lock = 0; }
+         void *worker(void *a) {
+           __VERIFIER_atomic_enter();
+           inside = 1;
+           if (inside != 1) reach_error();
+           inside = 0;
+           __VERIFIER_atomic_leave();
+           return 0;
+         }
+         int main(void) { pthread_t a; while (1) pthread_create(&a, 0, worker, 0); }",
+    )
+    .expect("a program");
+    let search = ScheduleSearch { limits: ScheduleLimits::default(), way: Way::Modular };
+    let answer = search.decide(&task, &Session::default(), &Budget::default());
+    assert!(matches!(answer.decision(), Overall::Safe), "{:?}", answer.decision());
+}

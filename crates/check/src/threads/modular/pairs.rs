@@ -46,6 +46,8 @@ pub(super) struct Pairs<'k, 'a> {
     answered: FxHashMap<(Place, Question), Vec<Term>>,
     work: VecDeque<Place>,
     waiting: BTreeSet<Place>,
+    /// Whether something was taken away.
+    is_weaker: bool,
 }
 
 /// What a question is about: the point and the number of a move, the one or two other points, and
@@ -86,6 +88,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
             answered: FxHashMap::default(),
             work: VecDeque::new(),
             waiting: BTreeSet::new(),
+            is_weaker: false,
         };
         pairs.find_candidates();
         pairs
@@ -99,6 +102,23 @@ impl<'k, 'a> Pairs<'k, 'a> {
     /// Whether no error can be reached.
     pub fn prove(&mut self) -> Result<(), NoProof> {
         self.begin()?;
+        // At the end everything is asked once more, without the answers that were kept.
+        loop {
+            self.drain()?;
+            self.answered.clear();
+            self.is_weaker = false;
+            self.work = self.known.keys().copied().collect();
+            self.waiting = self.known.keys().copied().collect();
+            self.drain()?;
+            if !self.is_weaker {
+                break;
+            }
+        }
+        self.errors()
+    }
+
+    /// Looks at all places that wait for it.
+    fn drain(&mut self) -> Result<(), NoProof> {
         while let Some(place) = self.work.pop_front() {
             self.waiting.remove(&place);
             self.budget.look().map_err(|_| NoProof::Limit)?;
@@ -107,7 +127,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
                 (p, Some(q)) => self.pair(p, q)?,
             }
         }
-        self.errors()
+        Ok(())
     }
 
     /// The first thread at its start.
@@ -213,8 +233,8 @@ impl<'k, 'a> Pairs<'k, 'a> {
             let known = self.known.get(&place);
             let mut wanted = given.to_vec();
             if let Some(known) = known {
-                let left: Vec<Term> =
-                    known.iter().map(|id| after[*id]).filter(|term| !assumed.contains(term)).collect();
+                // All of it, also what is given: the answer must name what it rests on.
+                let left: Vec<Term> = known.iter().map(|id| after[*id]).collect();
                 let all = self.kinds.machine.terms.all(&left);
                 let violated = self.kinds.machine.terms.not(all);
                 if violated == Terms::FALSE {
@@ -248,6 +268,7 @@ impl<'k, 'a> Pairs<'k, 'a> {
 
     /// What depends on a place is looked at again.
     fn changed(&mut self, place: Place) {
+        self.is_weaker = true;
         let mut again = vec![place];
         if let (p, Some(q)) = place {
             again.extend([(p, None), (q, None)]);
