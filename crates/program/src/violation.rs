@@ -36,11 +36,21 @@ pub enum ViolationKind {
     Shift,
     /// A function of the library is called against its rules.
     Library,
+    /// Two threads access one object at the same time, one of them writes, and not both accesses
+    /// are atomic.
+    Race,
+    /// No thread can move, and the program has not ended.
+    Deadlock,
+    /// A lock is used against its rules.
+    Lock,
 }
 
 impl ViolationKind {
+    /// Those about threads.
+    pub const THREADS: [Self; 3] = [Self::Race, Self::Deadlock, Self::Lock];
+
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Null,
         Self::Bounds,
         Self::UseAfterFree,
@@ -52,6 +62,9 @@ impl ViolationKind {
         Self::Overflow,
         Self::Shift,
         Self::Library,
+        Self::Race,
+        Self::Deadlock,
+        Self::Lock,
     ];
 
     /// The name as options and JSON have it.
@@ -68,6 +81,9 @@ impl ViolationKind {
             Self::Overflow => "overflow",
             Self::Shift => "shift",
             Self::Library => "library",
+            Self::Race => "race",
+            Self::Deadlock => "deadlock",
+            Self::Lock => "lock",
         }
     }
 }

@@ -49,6 +49,7 @@ mod problem;
 mod provisional;
 mod prp;
 mod quotable;
+mod races;
 mod recover;
 mod rewrite;
 mod scanf;
@@ -424,8 +425,10 @@ fn translate_texts(
         if let Some(problem) = odd {
             return Err(refuse(&sources, vec![problem]));
         }
-        linking::link((&mut tree, &mut linkage, &mut sources), (threads::NAME, threads::TEXT))
+        let text = threads::text(&tree, &usage, &options.checks);
+        linking::link((&mut tree, &mut linkage, &mut sources), (threads::NAME, &text))
             .map_err(|problems| refuse(&sources, problems))?;
+        tree.threads = tree.library.last().copied();
         threads::simplify_joins(&mut tree);
         usage = Usage::new(&tree, &entries);
     }
@@ -437,9 +440,11 @@ fn translate_texts(
         let others: Vec<tree::FunctionId> = with_body.filter(|id| !entries.contains(id)).collect();
         usage.recursive.extend(others);
     }
-    // Where threads interrupt each other, rules of C are not checked.
-    let plain = Options { checks: BTreeSet::new(), ..options.clone() };
-    let asks_rules = has_threads && !options.checks.is_empty();
+    // Where threads interrupt each other, only rules about threads are checked.
+    let (about_threads, others): (BTreeSet<_>, BTreeSet<_>) =
+        options.checks.iter().partition(|kind| ViolationKind::THREADS.contains(kind));
+    let plain = Options { checks: about_threads, ..options.clone() };
+    let asks_rules = has_threads && !others.is_empty();
     let options = if asks_rules { &plain } else { options };
     let sets_rounding = |id: &tree::FunctionId| {
         let function = tree.function(*id);
@@ -447,10 +452,10 @@ fn translate_texts(
     };
     tree.types.rounding_changes = usage.functions.iter().any(sets_rounding);
     let mut lowered = lower::lower(&tree, &usage, &entries, options);
-    let rules = "the rules of C are not checked in programs with threads";
+    let rules = "in programs with threads only the checks about threads are made";
     let undecided = (asks_rules && options.property != Property::All).then(|| rules.to_owned());
     if asks_rules && undecided.is_none() {
-        lowered.assumptions.push(Assumption { text: "no rule of C is broken".to_owned(), span: None });
+        lowered.assumptions.push(Assumption { text: "no behaviour of the program is undefined".to_owned(), span: None });
     }
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
@@ -464,13 +469,19 @@ fn translate_texts(
         &mut lowered.procedures,
         lowered.assumptions.iter_mut().chain(&mut lowered.doubts),
     );
-    let program = Program {
+    let mut program = Program {
         sources,
         globals: lowered.globals,
         procedures: lowered.procedures,
         entry: lowered.entry,
         objects: lowered.objects,
     };
+    if has_threads && options.checks.contains(&ViolationKind::Race) {
+        races::watch(&mut program, &lowered.unwatched, &lowered.models, &mut |go| {
+            lowered.inputs.iter_mut().for_each(|input| go(&mut input.edge));
+            lowered.approximations.iter_mut().for_each(&mut *go);
+        });
+    }
     debug_assert_eq!(program.check(), Ok(()));
     if has_threads {
         threads::forget_many(&program, &mut lowered.unsupported);

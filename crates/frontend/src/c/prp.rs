@@ -39,19 +39,20 @@ pub enum Asked {
 
 /// Properties that are known by name and not decided: the formula without blanks, and its name in
 /// words.
-const NOT_DECIDED: [(&str, &str); 4] = [
+const NOT_DECIDED: [(&str, &str); 3] = [
     ("Fend", "termination"),
     ("Gvalid-memtrack", "the proof that no memory is lost (valid-memtrack)"),
-    ("G!data-race", "that there is no data race (no-data-race)"),
     ("Gdef-behavior", "that all behaviour is defined (def-behavior)"),
 ];
 
 /// Properties that are rules of C: the formula without blanks, and the rules.
-const RULES: [(&str, &[ViolationKind]); 4] = [
+const RULES: [(&str, &[ViolationKind]); 6] = [
     ("Gvalid-deref", &[ViolationKind::Null, ViolationKind::Bounds, ViolationKind::UseAfterFree]),
     ("Gvalid-free", &[ViolationKind::DoubleFree, ViolationKind::InvalidFree]),
     ("Gvalid-memcleanup", &[ViolationKind::Leak]),
     ("G!overflow", &[ViolationKind::Overflow]),
+    ("G!data-race", &[ViolationKind::Race]),
+    ("G!deadlock", &[ViolationKind::Deadlock]),
 ];
 
 /// Reads a property file. `name` is for messages.
@@ -292,7 +293,6 @@ mod tests {
         for (formula, words) in [
             ("LTL(F end)", "termination"),
             ("LTL(G valid-memtrack)", "valid-memtrack"),
-            ("LTL(G ! data-race)", "no-data-race"),
             ("LTL(G def-behavior)", "def-behavior"),
         ] {
             let asked = read(&format!("CHECK( init(main()), {formula} )"));

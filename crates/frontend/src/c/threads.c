@@ -1,6 +1,11 @@
 /* Threads and what orders them, as the front end models them (docs/threads.md).
    `__wherefore_fork(id)` starts a thread that goes on here, with 1, and returns 0;
-   `__wherefore_end_thread()` ends the thread. A lock is the first number of its object. */
+   `__wherefore_end_thread()` ends the thread. A lock is the first number of its object.
+
+   Lines that begin with LOCK are there only if rules of locks are checked, those with OWNER also
+   if there are mutexes with attributes, those with KIND only in that case, those with DEADLOCK
+   only if deadlocks are searched for. `__wherefore_lock_keeps` and `__wherefore_moves` are checks;
+   their text says what happens if they fail. */
 extern void __VERIFIER_atomic_begin(void);
 extern void __VERIFIER_atomic_end(void);
 extern void __VERIFIER_assume(int condition);
@@ -8,18 +13,69 @@ extern int __VERIFIER_nondet_int(void);
 extern int __wherefore_fork(unsigned long id);
 extern void __wherefore_end_thread(void);
 extern void __wherefore_too_many_threads(void);
-extern void __wherefore_mutex_attributes(void);
+extern _Bool __VERIFIER_nondet_bool(void);
+extern void __wherefore_lock_keeps(int holds, const char *otherwise);
+extern void __wherefore_moves(int holds, const char *otherwise);
 
 unsigned long __wherefore_threads;
 unsigned long __wherefore_self;
 int __wherefore_ended[64];
 void *__wherefore_results[64];
+LOCK int __wherefore_held[64];
+
+/* A deadlock: each thread has ended, or has chosen to wait for good, and nothing it waits for is
+   there. A thread may choose so in front of each step that can block; if what it waits for is
+   there in the end, it has chosen badly, and the run does not count. When `main` returns the
+   program ends, so that `main` is counted only if it waits, or has called `pthread_exit`. */
+DEADLOCK unsigned long __wherefore_finished;
+DEADLOCK unsigned long __wherefore_waiting;
+DEADLOCK void *__wherefore_awaited[64];
+DEADLOCK int __wherefore_way[64];
+DEADLOCK unsigned __wherefore_since[64];
+DEADLOCK void *__wherefore_condition[64];
+DEADLOCK _Bool __wherefore_woken[64];
+DEADLOCK
+DEADLOCK /* Whether each thread has ended or waits for good, within an atomic section. */
+DEADLOCK int __wherefore_all_wait(void) {
+DEADLOCK   int is_stuck = 0;
+DEADLOCK   if (__wherefore_waiting > 0 && __wherefore_waiting + __wherefore_finished == __wherefore_threads + 1) {
+DEADLOCK     unsigned long i;
+DEADLOCK     is_stuck = 1;
+DEADLOCK     for (i = 0; i <= __wherefore_threads; i++) {
+DEADLOCK       int way = __wherefore_way[i];
+DEADLOCK       if (way == 1 && *(int *)__wherefore_awaited[i] == 0) is_stuck = 0;
+DEADLOCK       if (way == 2 && *(int *)__wherefore_awaited[i] >= 0) is_stuck = 0;
+DEADLOCK       if (way == 3 && *(int *)__wherefore_awaited[i] > 0) is_stuck = 0;
+DEADLOCK       if (way == 4 && __wherefore_ended[__wherefore_since[i]]) is_stuck = 0;
+DEADLOCK       if (way == 5 && __wherefore_woken[i]) is_stuck = 0;
+DEADLOCK       if (way == 6 && ((unsigned *)__wherefore_awaited[i])[2] != __wherefore_since[i]) is_stuck = 0;
+DEADLOCK     }
+DEADLOCK   }
+DEADLOCK   return is_stuck;
+DEADLOCK }
+DEADLOCK /* way: 1 until a lock is free, 2 until no writer holds it, 3 until a semaphore is positive, 4
+DEADLOCK    for the end of a thread, 5 for a signal, 6 for the next turn of a barrier. */
+DEADLOCK void __wherefore_wait(void *object, int way, unsigned since) {
+DEADLOCK   __VERIFIER_atomic_begin();
+DEADLOCK   if (__wherefore_self < 64) {
+DEADLOCK     __wherefore_awaited[__wherefore_self] = object;
+DEADLOCK     __wherefore_way[__wherefore_self] = way;
+DEADLOCK     __wherefore_since[__wherefore_self] = since;
+DEADLOCK     __wherefore_waiting = __wherefore_waiting + 1;
+DEADLOCK     __wherefore_moves(!__wherefore_all_wait(), "waits for ever: no thread can move");
+DEADLOCK   }
+DEADLOCK   __VERIFIER_atomic_end();
+DEADLOCK   __wherefore_end_thread();
+DEADLOCK }
 
 void __wherefore_finish(void *result) {
   __VERIFIER_atomic_begin();
   if (__wherefore_self < 64) {
+LOCK    __wherefore_lock_keeps(__wherefore_held[__wherefore_self] == 0, "leaves a lock held at the end of the thread");
     __wherefore_results[__wherefore_self] = result;
     __wherefore_ended[__wherefore_self] = 1;
+DEADLOCK    __wherefore_finished = __wherefore_finished + 1;
+DEADLOCK    __wherefore_moves(!__wherefore_all_wait(), "has ended, and no other thread can move");
   }
   __VERIFIER_atomic_end();
   __wherefore_end_thread();
@@ -46,6 +102,7 @@ void pthread_exit(void *result) {
 int pthread_join(unsigned long thread, void **result) {
   if (thread >= 64)
     __wherefore_too_many_threads();
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(0, 4, (unsigned)thread);
   __VERIFIER_atomic_begin();
   __VERIFIER_assume(__wherefore_ended[thread]);
   if (result)
@@ -57,6 +114,7 @@ int pthread_join(unsigned long thread, void **result) {
 int __wherefore_join(unsigned long thread, void **result) {
   if (thread >= 64)
     __wherefore_too_many_threads();
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(0, 4, (unsigned)thread);
   __VERIFIER_atomic_begin();
   __VERIFIER_assume(__wherefore_ended[thread]);
   __VERIFIER_atomic_end();
@@ -71,17 +129,49 @@ int pthread_attr_destroy(void *attributes) { return 0; }
 int sched_yield(void) { return 0; }
 int pthread_yield(void) { return 0; }
 
-int pthread_mutex_init(void *mutex, const void *attributes) {
-  if (attributes)
-    __wherefore_mutex_attributes();
-  *(int *)mutex = 0;
+int pthread_mutexattr_init(int *attributes) {
+  *attributes = 0;
   return 0;
 }
-int pthread_mutex_destroy(void *mutex) { return 0; }
+int pthread_mutexattr_destroy(int *attributes) { return 0; }
+int pthread_mutexattr_settype(int *attributes, int kind) {
+  *attributes = kind;
+  return 0;
+}
+/* Priorities and sharing with other processes change nothing here. */
+int pthread_mutexattr_setprotocol(int *attributes, int protocol) { return 0; }
+int pthread_mutexattr_setpshared(int *attributes, int shared) { return 0; }
+
+/* The first number is 0 if the mutex is free; else 1, or the owner and one more. KIND: the second
+   is how often a recursive one is held, the fifth (the fourth of ILP32) is the kind: 1 is recursive,
+   2 notices errors. */
+int pthread_mutex_init(void *mutex, const void *attributes) {
+  *(int *)mutex = 0;
+KIND  ((int *)mutex)[sizeof(long) == 8 ? 4 : 3] = attributes ? *(const int *)attributes : 0;
+KIND  ((int *)mutex)[1] = 0;
+  return 0;
+}
+int pthread_mutex_destroy(void *mutex) {
+LOCK  __wherefore_lock_keeps(*(int *)mutex == 0, "destroys a lock that is held");
+  return 0;
+}
 int pthread_mutex_lock(void *mutex) {
+KIND  if (*(int *)mutex == (int)__wherefore_self + 1) {
+KIND    int kind = ((int *)mutex)[sizeof(long) == 8 ? 4 : 3];
+KIND    if (kind == 1) {
+KIND      ((int *)mutex)[1] = ((int *)mutex)[1] + 1;
+KIND      return 0;
+KIND    }
+KIND    if (kind == 2)
+KIND      return 35;
+KIND  }
+LOCK  __wherefore_lock_keeps(*(int *)mutex != (int)__wherefore_self + 1, "locks a mutex that this thread holds");
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(mutex, 1, 0);
   __VERIFIER_atomic_begin();
   __VERIFIER_assume(*(int *)mutex == 0);
-  *(int *)mutex = 1;
+PLAIN  *(int *)mutex = 1;
+OWNER  *(int *)mutex = (int)__wherefore_self + 1;
+LOCK  if (__wherefore_self < 64) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] + 1;
   __VERIFIER_atomic_end();
   return 0;
 }
@@ -89,37 +179,163 @@ int pthread_mutex_trylock(void *mutex) {
   int result = 16;
   __VERIFIER_atomic_begin();
   if (*(int *)mutex == 0) {
-    *(int *)mutex = 1;
+PLAIN    *(int *)mutex = 1;
+OWNER    *(int *)mutex = (int)__wherefore_self + 1;
+LOCK    if (__wherefore_self < 64) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] + 1;
+    result = 0;
+  }
+KIND  else if (*(int *)mutex == (int)__wherefore_self + 1 && ((int *)mutex)[sizeof(long) == 8 ? 4 : 3] == 1) {
+KIND    ((int *)mutex)[1] = ((int *)mutex)[1] + 1;
+KIND    result = 0;
+KIND  }
+  __VERIFIER_atomic_end();
+  return result;
+}
+int pthread_mutex_timedlock(void *mutex, const void *time) {
+  if (__VERIFIER_nondet_bool())
+    return 110;
+  return pthread_mutex_lock(mutex);
+}
+int pthread_mutex_unlock(void *mutex) {
+KIND  if (((int *)mutex)[sizeof(long) == 8 ? 4 : 3] == 2 && *(int *)mutex != (int)__wherefore_self + 1)
+KIND    return 1;
+LOCK  __wherefore_lock_keeps(*(int *)mutex == (int)__wherefore_self + 1, "unlocks a mutex that this thread does not hold");
+KIND  if (((int *)mutex)[1] > 0) {
+KIND    ((int *)mutex)[1] = ((int *)mutex)[1] - 1;
+KIND    return 0;
+KIND  }
+LOCK  if (__wherefore_self < 64) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] - 1;
+  *(int *)mutex = 0;
+  return 0;
+}
+
+int pthread_spin_init(void *lock, int shared) {
+  *(int *)lock = 0;
+  return 0;
+}
+int pthread_spin_destroy(void *lock) { return 0; }
+int pthread_spin_lock(void *lock) {
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(lock, 1, 0);
+  __VERIFIER_atomic_begin();
+  __VERIFIER_assume(*(int *)lock == 0);
+  *(int *)lock = 1;
+  __VERIFIER_atomic_end();
+  return 0;
+}
+int pthread_spin_trylock(void *lock) {
+  int result = 16;
+  __VERIFIER_atomic_begin();
+  if (*(int *)lock == 0) {
+    *(int *)lock = 1;
     result = 0;
   }
   __VERIFIER_atomic_end();
   return result;
 }
-int pthread_mutex_unlock(void *mutex) {
-  *(int *)mutex = 0;
+int pthread_spin_unlock(void *lock) {
+  *(int *)lock = 0;
   return 0;
 }
 
-int pthread_spin_init(void *lock, int shared) { return pthread_mutex_init(lock, 0); }
-int pthread_spin_destroy(void *lock) { return 0; }
-int pthread_spin_lock(void *lock) { return pthread_mutex_lock(lock); }
-int pthread_spin_trylock(void *lock) { return pthread_mutex_trylock(lock); }
-int pthread_spin_unlock(void *lock) { return pthread_mutex_unlock(lock); }
-
-/* A thread that waits may go on without a signal: signals change nothing. */
+/* A thread that waits may go on without a signal, so that signals change nothing; but it need not:
+   if deadlocks are searched for, a signal wakes one that waits. */
 int pthread_cond_init(void *condition, const void *attributes) { return 0; }
 int pthread_cond_destroy(void *condition) { return 0; }
-int pthread_cond_signal(void *condition) { return 0; }
-int pthread_cond_broadcast(void *condition) { return 0; }
+int pthread_cond_signal(void *condition) {
+DEADLOCK  __VERIFIER_atomic_begin();
+DEADLOCK  unsigned long i;
+DEADLOCK  _Bool is_chosen = 0, is_possible = 0;
+DEADLOCK  for (i = 0; i <= __wherefore_threads; i++)
+DEADLOCK    if (i < 64 && __wherefore_condition[i] == condition && !__wherefore_woken[i]) {
+DEADLOCK      is_possible = 1;
+DEADLOCK      if (!is_chosen && __VERIFIER_nondet_bool()) {
+DEADLOCK        __wherefore_woken[i] = 1;
+DEADLOCK        is_chosen = 1;
+DEADLOCK      }
+DEADLOCK    }
+DEADLOCK  __VERIFIER_assume(is_chosen || !is_possible);
+DEADLOCK  __VERIFIER_atomic_end();
+  return 0;
+}
+int pthread_cond_broadcast(void *condition) {
+DEADLOCK  __VERIFIER_atomic_begin();
+DEADLOCK  unsigned long i;
+DEADLOCK  for (i = 0; i <= __wherefore_threads; i++)
+DEADLOCK    if (i < 64 && __wherefore_condition[i] == condition)
+DEADLOCK      __wherefore_woken[i] = 1;
+DEADLOCK  __VERIFIER_atomic_end();
+  return 0;
+}
 int pthread_cond_wait(void *condition, void *mutex) {
+LOCK  __wherefore_lock_keeps(*(int *)mutex == (int)__wherefore_self + 1, "waits with a mutex that this thread does not hold");
+DEADLOCK  __VERIFIER_atomic_begin();
+DEADLOCK  if (__wherefore_self < 64) {
+DEADLOCK    __wherefore_condition[__wherefore_self] = condition;
+DEADLOCK    __wherefore_woken[__wherefore_self] = 0;
+DEADLOCK  }
   pthread_mutex_unlock(mutex);
+DEADLOCK  __VERIFIER_atomic_end();
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(0, 5, 0);
+DEADLOCK  if (__wherefore_self < 64) __wherefore_condition[__wherefore_self] = 0;
   pthread_mutex_lock(mutex);
   return 0;
 }
 int pthread_cond_timedwait(void *condition, void *mutex, const void *time) {
+LOCK  __wherefore_lock_keeps(*(int *)mutex == (int)__wherefore_self + 1, "waits with a mutex that this thread does not hold");
   pthread_mutex_unlock(mutex);
   pthread_mutex_lock(mutex);
   return __VERIFIER_nondet_int() ? 110 : 0;
+}
+
+/* The numbers of a barrier: how many threads meet, how many have come, how often they have met. */
+int pthread_barrier_init(void *barrier, const void *attributes, unsigned count) {
+  if (count == 0)
+    return 22;
+  ((unsigned *)barrier)[0] = count;
+  ((unsigned *)barrier)[1] = 0;
+  ((unsigned *)barrier)[2] = 0;
+  return 0;
+}
+int pthread_barrier_destroy(void *barrier) { return 0; }
+int pthread_barrier_wait(void *barrier) {
+  unsigned turn;
+  int is_last;
+  __VERIFIER_atomic_begin();
+  turn = ((unsigned *)barrier)[2];
+  ((unsigned *)barrier)[1] = ((unsigned *)barrier)[1] + 1;
+  is_last = ((unsigned *)barrier)[1] == ((unsigned *)barrier)[0];
+  if (is_last) {
+    ((unsigned *)barrier)[1] = 0;
+    ((unsigned *)barrier)[2] = turn + 1;
+  }
+  __VERIFIER_atomic_end();
+  if (is_last)
+    return -1;
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(barrier, 6, turn);
+  __VERIFIER_atomic_begin();
+  __VERIFIER_assume(((unsigned *)barrier)[2] != turn);
+  __VERIFIER_atomic_end();
+  return 0;
+}
+
+/* 0: not begun, 1: begun, 2: done. */
+int pthread_once(int *control, void (*initialise)(void)) {
+  int is_first = 0;
+  __VERIFIER_atomic_begin();
+  if (*control == 0) {
+    *control = 1;
+    is_first = 1;
+  }
+  __VERIFIER_atomic_end();
+  if (is_first) {
+    initialise();
+    *control = 2;
+  } else {
+    __VERIFIER_atomic_begin();
+    __VERIFIER_assume(*control == 2);
+    __VERIFIER_atomic_end();
+  }
+  return 0;
 }
 
 /* 0 is free, -1 is held by a writer, else the number of readers. */
@@ -129,6 +345,7 @@ int pthread_rwlock_init(void *lock, const void *attributes) {
 }
 int pthread_rwlock_destroy(void *lock) { return 0; }
 int pthread_rwlock_rdlock(void *lock) {
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(lock, 2, 0);
   __VERIFIER_atomic_begin();
   __VERIFIER_assume(*(int *)lock >= 0);
   *(int *)lock = *(int *)lock + 1;
@@ -136,6 +353,7 @@ int pthread_rwlock_rdlock(void *lock) {
   return 0;
 }
 int pthread_rwlock_wrlock(void *lock) {
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(lock, 1, 0);
   __VERIFIER_atomic_begin();
   __VERIFIER_assume(*(int *)lock == 0);
   *(int *)lock = -1;
@@ -163,6 +381,7 @@ int pthread_rwlock_trywrlock(void *lock) {
   return result;
 }
 int pthread_rwlock_unlock(void *lock) {
+LOCK  __wherefore_lock_keeps(*(int *)lock != 0, "unlocks a lock that nobody holds");
   __VERIFIER_atomic_begin();
   *(int *)lock = *(int *)lock < 0 ? 0 : *(int *)lock - 1;
   __VERIFIER_atomic_end();
@@ -181,6 +400,7 @@ int sem_post(void *semaphore) {
   return 0;
 }
 int sem_wait(void *semaphore) {
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(semaphore, 3, 0);
   __VERIFIER_atomic_begin();
   __VERIFIER_assume(*(int *)semaphore > 0);
   *(int *)semaphore = *(int *)semaphore - 1;

@@ -5,20 +5,44 @@
 //! text is linked only if a program starts threads. Then each access to what threads may share is a
 //! step of its own ([`one_access_a_step`]): `x++` reads in one and writes in another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Edge, EdgeId, Expr, ExprKind, Location, LocationId, LocationKind,
-    Operation, Procedure, Program, Scalar, Span, Target, ThreadStart, Type, Unsupported, Var, Variable, When,
-    thread_starts,
+    Operation, Procedure, Program, Scalar, Span, Target, ThreadStart, Type, Unsupported, Var, Variable,
+    ViolationKind, When, thread_starts,
 };
 
 use super::tree::{FunctionId, Term, TermKind, Tree};
 use super::usage::Usage;
 use super::walk::each_term;
 
-/// The models.
-pub(crate) const TEXT: &str = include_str!("threads.c");
+/// The models. Lines that begin with a word in capitals are there only if they are needed.
+const TEXT: &str = include_str!("threads.c");
+
+/// The models as a program needs them.
+pub(crate) fn text(tree: &Tree, usage: &Usage, checks: &BTreeSet<ViolationKind>) -> String {
+    let is_used = |name: &str| usage.functions.iter().any(|id| tree.function(*id).name == name);
+    let has_rules = checks.contains(&ViolationKind::Lock);
+    let has_kinds = is_used("pthread_mutexattr_settype");
+    let marks = [
+        ("LOCK", has_rules),
+        ("KIND", has_kinds),
+        ("OWNER", has_rules || has_kinds),
+        ("PLAIN", !has_rules && !has_kinds),
+        ("DEADLOCK", checks.contains(&ViolationKind::Deadlock)),
+    ];
+    let mut text = String::new();
+    for line in TEXT.lines() {
+        let marked = marks.iter().find_map(|(mark, is_needed)| Some((line.strip_prefix(mark)?, *is_needed)));
+        let (line, is_needed) = marked.unwrap_or((line, true));
+        if is_needed {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    text
+}
 
 /// The name under which they appear in spans.
 pub(crate) const NAME: &str = "<threads>";

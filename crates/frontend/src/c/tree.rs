@@ -25,6 +25,8 @@ pub(crate) struct Tree {
     pub(crate) functions: Vec<Function>,
     /// The files of our models of the C library that are used.
     pub(crate) library: Vec<FileId>,
+    /// The one of them about threads.
+    pub(crate) threads: Option<FileId>,
     /// Second names of functions and of objects, and what they stand for.
     pub(crate) function_aliases: Vec<(FunctionId, FunctionId)>,
     pub(crate) object_aliases: Vec<(ObjectId, ObjectId)>,

@@ -41,9 +41,19 @@ impl Program {
 }
 
 impl Program {
-    /// For each global variable, whether some step reads it. Memory always counts as read.
+    /// For each global variable, whether some step reads it, or it is shown where a check fails.
+    /// Memory always counts as read.
     fn globals_read(&self) -> Vec<bool> {
         let mut is_read: Vec<bool> = self.globals.iter().map(|variable| variable.ty.is_memory()).collect();
+        let locations = self.procedures.iter().flat_map(|procedure| &procedure.locations);
+        let violations = locations.filter_map(|location| location.violation.as_deref());
+        for (_, shown, _) in violations.flat_map(|violation| &violation.shown) {
+            shown.reads(&mut |variable, _| {
+                if let Var::Global(i) = variable {
+                    is_read[i as usize] = true;
+                }
+            });
+        }
         for edge in self.procedures.iter().flat_map(|procedure| &procedure.edges) {
             edge.operation.reads(&mut |variable| {
                 if let Var::Global(i) = variable {

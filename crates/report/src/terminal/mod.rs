@@ -132,7 +132,7 @@ fn verdict(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             paper.prose(&format!("  {word:11}"), ink, &text, 4);
         }
         if quiet > 0 {
-            let text = format!("  {} of rules of C", count(quiet, "check"));
+            let text = format!("  {} for undefined behaviour", count(quiet, "check"));
             paper.prose(&format!("  {:11}", "holds"), Ink::Good, &text, 4);
         }
     }

@@ -20,7 +20,7 @@ pub struct CArgs {
     #[arg(long, value_enum, value_name = "MODEL", help_heading = "C")]
     data_model: Option<Model>,
 
-    /// What is an error, as an SV-COMP property file (.prp).
+    /// What is an error: an SV-COMP property file (.prp), or `races`, `deadlock` or `locks`.
     #[arg(long, value_name = "FILE", help_heading = "C")]
     property: Option<PathBuf>,
 
@@ -36,9 +36,10 @@ pub struct CArgs {
     #[arg(long, help_heading = "C", conflicts_with = "error_function")]
     assertions: bool,
 
-    /// Which rules of C are checked: `default`, `all`, `none`, `memory`, `arithmetic`, or names
-    /// such as `bounds` or `overflow`, separated by commas. By default all are checked that C
-    /// programmers expect; if a property, function or label is named as the error, none.
+    /// Which undefined behaviour is checked for: `default`, `all`, `none`, `memory`, `arithmetic`,
+    /// `threads`, or names such as `bounds` or `overflow`, separated by commas. By default
+    /// everything that C programmers expect; if a property, function or label is named as the
+    /// error, nothing.
     #[arg(long, value_name = "LIST", help_heading = "C", value_delimiter = ',')]
     checks: Vec<Checks>,
 
@@ -96,8 +97,9 @@ pub struct CArgs {
 #[derive(Clone, Copy)]
 struct Checks(&'static [ViolationKind]);
 
-/// The rules that can be checked: those about memory, about arithmetic, and on request.
-static CHECKS: [ViolationKind; 9] = [
+/// The rules that can be checked: those about memory, about arithmetic, and on
+/// request: leaks, and those about threads.
+static CHECKS: [ViolationKind; 12] = [
     ViolationKind::Null,
     ViolationKind::Bounds,
     ViolationKind::UseAfterFree,
@@ -107,9 +109,23 @@ static CHECKS: [ViolationKind; 9] = [
     ViolationKind::Overflow,
     ViolationKind::Shift,
     ViolationKind::Leak,
+    ViolationKind::Race,
+    ViolationKind::Deadlock,
+    ViolationKind::Lock,
 ];
 const MEMORY: usize = 5;
-const ON_REQUEST: usize = 1;
+const THREADS: usize = 3;
+const ON_REQUEST: usize = 1 + THREADS;
+
+/// The checks about threads that can be named as a property.
+fn about_threads(name: &Path) -> Option<ViolationKind> {
+    match name.to_str()? {
+        "races" => Some(ViolationKind::Race),
+        "deadlock" => Some(ViolationKind::Deadlock),
+        "locks" => Some(ViolationKind::Lock),
+        _ => None,
+    }
+}
 
 impl Checks {
     fn kinds(&self) -> &'static [ViolationKind] {
@@ -127,13 +143,14 @@ impl std::str::FromStr for Checks {
             "all" => &CHECKS,
             "memory" => &CHECKS[..MEMORY],
             "arithmetic" => &CHECKS[MEMORY..CHECKS.len() - ON_REQUEST],
+            "threads" => &CHECKS[CHECKS.len() - THREADS..],
             _ => match CHECKS.iter().position(|kind| kind.name() == name) {
                 Some(at) => &CHECKS[at..=at],
                 None => {
                     let names: Vec<&str> = CHECKS.iter().map(|kind| kind.name()).collect();
                     let names = names.join(", ");
                     return Err(format!(
-                        "expected `default`, `all`, `none`, `memory`, `arithmetic`, or some of {names}"
+                        "expected `default`, `all`, `none`, `memory`, `arithmetic`, `threads`, or some of {names}"
                     ));
                 }
             },
@@ -185,7 +202,7 @@ impl CSubject {
         } else if self.options.checks.is_empty() {
             property::nothing(self)
         } else {
-            format!("{}, nothing that can break a rule of C", property::nothing(self))
+            format!("{}, nothing whose behaviour can be undefined", property::nothing(self))
         };
         format!("nothing to check: {why}")
     }
@@ -261,6 +278,11 @@ impl CArgs {
         let is_task = task.is_some();
         let options = task.as_ref().map_or_else(Options::default, |task| task.options.clone());
         let question = match (&self.property, task) {
+            (Some(name), _) if about_threads(name).is_some() && !name.exists() => {
+                let checks = about_threads(name).into_iter().collect();
+                let property = c::Property::Calls(Vec::new());
+                Question::Decided(Box::new(Options { checks, property, ..options.clone() }))
+            }
             (Some(file), _) => {
                 let name = file.display().to_string();
                 let text = std::fs::read_to_string(file)

@@ -3,6 +3,7 @@
 //! property may be that of another program.
 
 use wherefore_frontend::c::{Mentions, Property};
+use wherefore_program::ViolationKind;
 
 use super::c::CSubject;
 
@@ -14,7 +15,7 @@ pub fn vacuity(property: &Property, mentions: &Mentions) -> Option<String> {
     }
     let asked = match property {
         Property::All => return None,
-        // Only rules of C are asked about.
+        // Only undefined behaviour is asked about.
         Property::Calls(names) if names.is_empty() => return None,
         Property::Calls(names) => {
             format!("calls of {}, which the program neither declares nor calls", quoted(names))
@@ -67,10 +68,23 @@ pub fn words(c: &CSubject) -> String {
         Property::Labels(names) => format!("no run comes to the label {}", quoted(names)),
         Property::Assertions => "no failed assertion".to_owned(),
     };
-    let rules: Vec<&str> = c.options.checks.iter().map(|kind| kind.name()).collect();
-    let rules =
-        if rules.is_empty() { String::new() } else { format!("no broken rule of C ({})", rules.join(", ")) };
-    [own, rules].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    let (threads, rules): (Vec<ViolationKind>, Vec<ViolationKind>) =
+        c.options.checks.iter().partition(|kind| ViolationKind::THREADS.contains(kind));
+    let names: Vec<&str> = rules.iter().map(|kind| kind.name()).collect();
+    let rules = if names.is_empty() {
+        String::new()
+    } else {
+        format!("no undefined behaviour ({})", names.join(", "))
+    };
+    let about_threads = threads.into_iter().map(|kind| {
+        let words = match kind {
+            ViolationKind::Race => "no data race",
+            ViolationKind::Deadlock => "no deadlock",
+            _ => "no misuse of a lock",
+        };
+        words.to_owned()
+    });
+    [own, rules].into_iter().chain(about_threads).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 fn quoted(names: &[String]) -> String {

@@ -186,6 +186,15 @@ fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
                 changes.push((name, program.show_value(variable, *value)));
             }
         }
+        for ((memory, address), value) in &new.memory {
+            let is_new = old.memory.get(&(*memory, *address)) != Some(value);
+            let width = program.globals[*memory as usize].ty.element().width();
+            if let Some(cell) = is_new.then(|| program.named_cell(*address, width)).flatten() {
+                if !cell.name.starts_with("__wherefore") {
+                    changes.push((cell.name, program.show_read(*value, width, cell.reading)));
+                }
+            }
+        }
         Line {
             file: source.name().to_owned(),
             line: program.position(span).line,

@@ -129,6 +129,10 @@ pub(crate) struct Lowered {
     pub(crate) unsupported: Vec<Unsupported>,
     pub(crate) mistakes: Vec<Problem>,
     pub(crate) regions: Vec<Region>,
+    /// Variables that are not the program's own: accesses to them do not race.
+    pub(crate) unwatched: BTreeSet<Var>,
+    /// The procedures that stand for functions about threads.
+    pub(crate) models: BTreeSet<ProcedureId>,
 }
 
 /// Lowers everything that is used from some entries on: each run starts in one of them.
@@ -210,6 +214,11 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         context.doubt("nothing depends on whether an address is a given number", observed.compared);
     }
     let regions = context.named_regions();
+    let is_ours = |id: FunctionId| context.is_about_threads(id);
+    let whole = bodies.iter().copied().zip(0..);
+    let copies = context.copies.iter().map(|(id, _)| *id).zip(entry.0 + 1..);
+    let models = whole.chain(copies).filter(|(id, _)| is_ours(*id)).map(|(_, id)| ProcedureId(id)).collect();
+    let unwatched = context.unwatched();
     let (has_threads, heap, stack) = (context.has_threads, context.heap, context.stack);
     let lowered = Lowered {
         globals: context.globals,
@@ -224,6 +233,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         unsupported: context.unsupported,
         mistakes: context.mistakes,
         regions,
+        unwatched,
+        models,
     };
     if has_threads { lowered.with_threads(heap, stack) } else { lowered }
 }
@@ -274,6 +285,22 @@ impl Context<'_> {
     /// Whether a function is one of our models of the C library.
     fn is_model(&self, id: FunctionId) -> bool {
         self.tree.library.contains(&self.tree.function(id).span.file)
+    }
+
+    /// Whether a function is one of our models of functions about threads.
+    fn is_about_threads(&self, id: FunctionId) -> bool {
+        self.tree.threads == Some(self.tree.function(id).span.file)
+    }
+
+    /// Variables that are not the program's own.
+    fn unwatched(&self) -> BTreeSet<Var> {
+        let is_ours = |variable: &Variable| {
+            !variable.ty.is_memory()
+                && (self.tree.library.contains(&variable.span.file) || variable.name == "errno")
+        };
+        let ours = (0..).map(Var::Global).zip(&self.globals).filter(|(_, variable)| is_ours(variable));
+        let tables = self.extents.values().copied().chain(self.heap).chain(self.stack);
+        ours.map(|(id, _)| id).chain(tables).collect()
     }
 
     /// The procedure that a call of a function goes to.

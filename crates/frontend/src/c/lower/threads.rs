@@ -1,12 +1,14 @@
 //! Threads: the functions that `threads.c` is made of, and atomic functions.
 
 use wherefore_program::{
-    BinaryOp, EdgeRef, Expr, LocationId, LocationKind, Operation, ProcedureId, ThreadStart, Var,
+    BinaryOp, EdgeRef, Expr, LocationId, LocationKind, Operation, ProcedureId, Span, ThreadStart, Var,
+    ViolationKind,
 };
 
 use super::call::Want;
-use super::value::resize;
+use super::value::{resize, truth};
 use super::{Lower, Lowered};
+use crate::c::calls::literal;
 use crate::c::problem::{Checked, Problem};
 use crate::c::threads;
 use crate::c::tree::{FunctionId, Term};
@@ -43,13 +45,25 @@ impl Lower<'_, '_> {
             "__wherefore_too_many_threads" => {
                 return Err(Problem::unsupported(span, threads::TOO_MANY));
             }
-            "__wherefore_mutex_attributes" => {
-                return Err(Problem::unsupported(span, "a mutex with attributes is"));
-            }
+            "__wherefore_lock_keeps" => self.rule_of_threads(ViolationKind::Lock, arguments, span)?,
+            "__wherefore_moves" => self.rule_of_threads(ViolationKind::Deadlock, arguments, span)?,
             "__wherefore_fork" => return self.fork(arguments, term, want).map(Some),
             _ => return Ok(None),
         }
         Ok(Some(Vec::new()))
+    }
+
+    /// A check of the models: a condition, and what happens if it does not hold.
+    fn rule_of_threads(&mut self, kind: ViolationKind, arguments: &[Term], span: Span) -> Checked<()> {
+        let [holds, otherwise] = arguments else {
+            return Err(Problem::unsupported(span, "this check is"));
+        };
+        let holds = self.value(holds)?;
+        let holds = truth(self.stable(holds, span));
+        let text = literal(self.cx.tree, otherwise).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        self.check(kind, holds, &text, Vec::new(), (span, span));
+        Ok(())
     }
 
     /// The new thread goes on here too, with 1 and a stack of its own.
