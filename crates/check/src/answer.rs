@@ -22,7 +22,7 @@ use crate::threads::ScheduleSearch;
 use crate::verdict::{Answer, EngineName, Verdict};
 
 /// How a task is decided.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Question {
     /// Which engines are asked.
     pub engine: EngineChoice,
@@ -36,6 +36,19 @@ pub struct Question {
     pub replaying: Replaying,
     /// How schedules are searched, if there are threads; none refuses them.
     pub schedules: Option<ScheduleSearch>,
+}
+
+impl Default for Question {
+    fn default() -> Self {
+        Self {
+            engine: EngineChoice::default(),
+            heuristic: None,
+            search: Search::default(),
+            extent: Extent::default(),
+            replaying: Replaying::default(),
+            schedules: Some(ScheduleSearch::default()),
+        }
+    }
 }
 
 /// Which engines are asked.

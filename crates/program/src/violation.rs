@@ -149,8 +149,7 @@ impl Program {
         let violation = self.violation(node)?;
         let text = self.source(violation.subject).text();
         let subject = text.get(violation.subject.start as usize..violation.subject.end as usize)?;
-        let subject: Vec<&str> = subject.split_whitespace().collect();
-        let mut words = format!("`{}` {}", subject.join(" "), violation.text);
+        let mut words = format!("`{}` {}", shortened(subject), violation.text);
         let shown: Vec<String> = last
             .into_iter()
             .flat_map(|state| {
@@ -171,3 +170,19 @@ impl Program {
         Some(words)
     }
 }
+
+/// A part of the source on one line, with its middle left out if it is long.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let count = line.chars().count();
+    if count <= LONGEST_SUBJECT {
+        return line;
+    }
+    let half = LONGEST_SUBJECT / 2;
+    let head: String = line.chars().take(half).collect();
+    let tail: String = line.chars().skip(count - half).collect();
+    format!("{} … {}", head.trim_end(), tail.trim_start())
+}
+
+/// So many characters of the source are quoted at most.
+const LONGEST_SUBJECT: usize = 80;

@@ -17,4 +17,5 @@ mod recursion;
 mod refinement;
 mod rules;
 mod thread_cases;
+mod thread_rules;
 mod unrolled_proofs;

@@ -219,6 +219,33 @@ fn c_programs_have_their_verdicts_and_fewest_switches() {
 }
 
 #[test]
+fn deadlocks_of_c_programs_have_their_fewest_switches() {
+    let mut count = 0;
+    for (folder, yaml) in cases() {
+        for fact in list(&yaml, "facts") {
+            let (Some("deadlock"), Some(file)) = (text(fact, "kind"), text(fact, "input")) else { continue };
+            if !file.ends_with(".c") {
+                continue;
+            }
+            let checks = [wherefore_program::ViolationKind::Deadlock].into();
+            let property = wherefore_frontend::c::Property::Calls(Vec::new());
+            let options = wherefore_frontend::c::Options { checks, property, ..Default::default() };
+            let name = format!("{}/{file}", folder.display());
+            let task = wherefore_frontend::c::load(&[folder.join(file)], &options)
+                .unwrap_or_else(|error| panic!("{}", error.render()));
+            let budget = Budget::time(std::time::Duration::from_secs(60));
+            let answer = answer(&task, &Question::default(), &Session::default(), &budget);
+            let runs = answer.verdicts.iter().filter_map(|verdict| verdict.run());
+            let found = runs.map(|run| run.schedule.as_ref().expect("a schedule").switches).min();
+            assert_eq!(found, number(fact, "min_switches"), "{name}");
+            assert!(found.is_some() || matches!(answer.decision(), Overall::Safe), "{name}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 6);
+}
+
+#[test]
 fn the_reduction_needs_the_rounds_that_are_expected() {
     let mut count = 0;
     for (folder, yaml) in cases() {

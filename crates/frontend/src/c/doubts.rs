@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wherefore_program::{BinaryOp, Span};
 
 use super::models;
+use super::points_to::Classes;
 use super::tree::{Initial, Lifetime, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
 use super::usage::Usage;
 
@@ -31,6 +32,7 @@ enum Use {
 
 struct Walk<'t> {
     tree: &'t Tree,
+    classes: &'t mut Classes,
     observed: Observed,
     /// Integers that get an address, and where first.
     held: BTreeMap<ObjectId, Span>,
@@ -44,9 +46,10 @@ struct Walk<'t> {
 
 impl Observed {
     /// Looks through everything that is used.
-    pub(crate) fn new(tree: &Tree, usage: &Usage) -> Observed {
+    pub(crate) fn new(tree: &Tree, usage: &Usage, classes: &mut Classes) -> Observed {
         let mut walk = Walk {
             tree,
+            classes,
             observed: Observed::default(),
             held: BTreeMap::new(),
             mixed: usage.exposed.iter().copied().collect(),
@@ -140,7 +143,8 @@ impl Walk<'_> {
     /// A variable gets a value.
     fn assigned(&mut self, id: ObjectId, value: &Term, span: Span) {
         let wide = self.tree.types.size(&self.tree.object(id).ty) == self.tree.types.size(&value.ty);
-        let used = if value.ty.is_integer() && wide && is_address(value) {
+        let is_address = self.is_address(value);
+        let used = if value.ty.is_integer() && wide && is_address {
             self.held.entry(id).or_insert(span);
             Use::Blind
         } else {
@@ -150,6 +154,17 @@ impl Walk<'_> {
             Use::Number
         };
         self.term(value, used);
+    }
+
+    /// Whether a number is a pointer that was just converted, and that may be an address.
+    fn is_address(&mut self, term: &Term) -> bool {
+        match &term.kind {
+            TermKind::Convert(inner) if inner.ty.is_pointer() => {
+                self.classes.may_hold_address(self.tree, inner)
+            }
+            TermKind::Convert(inner) => self.is_address(inner),
+            _ => false,
+        }
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -200,7 +215,8 @@ impl Walk<'_> {
         match &term.kind {
             TermKind::Convert(inner) => {
                 let number = term.ty.is_integer() && term.ty != super::ctype::CType::Bool;
-                if number && inner.ty.is_pointer() && used == Use::Number && !is_number(inner) {
+                let is_look = number && inner.ty.is_pointer() && used == Use::Number && !is_number(inner);
+                if is_look && self.classes.may_hold_address(self.tree, inner) {
                     self.observed.number.get_or_insert(term.span);
                 }
                 let blind = term.ty.is_pointer() || !number || (used == Use::Blind && inner.ty.is_pointer());

@@ -60,7 +60,7 @@ impl Text {
     pub(crate) fn not_modelled_with_threads(&self, sources: &mut Sources) -> Option<Problem> {
         let (at, word) = self.odd.as_ref()?;
         let span = self.lines.place_of(sources, *at, word.len());
-        Some(Problem::unsupported(span, &format!("`{word}` in a program with threads is")))
+        Some(Problem::unsupported(span, &format!("`{word}` beside atomic sections is")))
     }
 }
 

@@ -70,7 +70,11 @@ fn missing(tree: &Tree, usage: &Usage, linked: &[usize]) -> Option<usize> {
 
 /// The functions without a body that the program uses, by name: what they do is assumed.
 pub(crate) fn without_body(tree: &Tree, usage: &Usage) -> Vec<String> {
-    let is_own = |name: &str| [INPUT, OUTSIDE, "__builtin_", "__wherefore_", "__VERIFIER_atomic_"].iter().any(|prefix| name.starts_with(prefix));
+    let is_own = |name: &str| {
+        [INPUT, OUTSIDE, "__builtin_", "__wherefore_", "__VERIFIER_atomic_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
     let used = usage.functions.iter().map(|id| tree.function(*id));
     let open = used.filter(|function| function.body.is_none() && models::meaning(&function.name).is_none());
     let mut names: Vec<String> =

@@ -455,7 +455,9 @@ fn translate_texts(
     let rules = "in programs with threads only the checks about threads are made";
     let undecided = (asks_rules && options.property != Property::All).then(|| rules.to_owned());
     if asks_rules && undecided.is_none() {
-        lowered.assumptions.push(Assumption { text: "no behaviour of the program is undefined".to_owned(), span: None });
+        lowered
+            .assumptions
+            .push(Assumption { text: "no behaviour of the program is undefined".to_owned(), span: None });
     }
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));

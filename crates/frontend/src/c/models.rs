@@ -93,7 +93,10 @@ pub(crate) fn is_harmless(name: &str) -> bool {
         "fflush", "fclose", "printk", "sleep", "usleep", "srand", "rand", "random", "clock", "atexit",
         "syslog",
     ];
-    QUIET.contains(&name) || meaning(name).is_some_and(|meaning| !matches!(meaning, Meaning::Free))
+    let is_section = name == "__VERIFIER_atomic_begin" || name == "__VERIFIER_atomic_end";
+    QUIET.contains(&name)
+        || is_section
+        || meaning(name).is_some_and(|meaning| !matches!(meaning, Meaning::Free))
 }
 
 /// Functions of the C library that call functions that they are given, now or later.

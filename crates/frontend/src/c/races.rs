@@ -20,13 +20,16 @@ use wherefore_program::{
     Violation, ViolationKind,
 };
 
-/// Keys of variables have this bit, those of memory are addresses.
+/// Numbers of the cells of variables have this bit, those of memory are addresses.
 const NAMED: u64 = 1 << 63;
+
+/// The number of no cell: no thread has stopped.
+const NOTHING: u64 = u64::MAX;
 
 /// What a thread that has stopped is about to use.
 #[derive(Clone, Copy)]
 struct Watch {
-    /// The cell; 0 if no thread has stopped.
+    /// The cell, or [`NOTHING`].
     cell: Var,
     writes: Var,
     line: Var,
@@ -48,14 +51,18 @@ pub(crate) fn watch(
     edges: &mut dyn FnMut(&mut dyn FnMut(&mut EdgeRef)),
 ) {
     let span = program.procedure(program.entry).span;
-    let mut global = |name: &str, ty: Scalar| {
-        program.globals.push(variable(name.to_owned(), ty, true, span));
+    let mut global = |name: &str, ty: Scalar, initial: u64| {
+        program.globals.push(Variable {
+            shared: true,
+            initial: Some(initial),
+            ..variable(name.to_owned(), ty, span)
+        });
         Var::Global(program.globals.len() as u32 - 1)
     };
     let watch = Watch {
-        cell: global("__wherefore_accessed", CELL),
-        writes: global("__wherefore_accessed.writes", Scalar::Bool),
-        line: global("__wherefore_accessed.line", LINE),
+        cell: global("__wherefore_accessed", CELL, NOTHING),
+        writes: global("__wherefore_accessed.writes", Scalar::Bool, 0),
+        line: global("__wherefore_accessed.line", LINE, 0),
     };
     let is_shared = |variable: Var| match variable {
         Var::Global(i) => program.globals[i as usize].shared && !unwatched.contains(&variable),
@@ -150,7 +157,7 @@ fn split_results(program: &mut Program, id: ProcedureId, shared: &BTreeSet<Var>)
                 let Var::Global(i) = target.variable else { unreachable!("only globals are shared") };
                 let local = Var::Local(body.variables.len() as u32);
                 let name = format!("result@{}", body.variables.len());
-                body.variables.push(variable(name, *ty, false, edge.span));
+                body.variables.push(variable(name, *ty, edge.span));
                 values.push(fitted(Expr::variable(local, *ty), elements[i as usize]));
                 targets.push(std::mem::replace(target, local.into()));
             }
@@ -192,7 +199,7 @@ fn settle(body: &mut Procedure, mut made: Vec<(Edge, Option<usize>)>, count: usi
     moved
 }
 
-fn variable(name: String, ty: Scalar, shared: bool, span: Span) -> Variable {
+fn variable(name: String, ty: Scalar, span: Span) -> Variable {
     Variable {
         name,
         ty: Type::Scalar(ty),
@@ -200,8 +207,8 @@ fn variable(name: String, ty: Scalar, shared: bool, span: Span) -> Variable {
         signed: false,
         float: false,
         pointer: false,
-        shared,
-        initial: shared.then_some(0),
+        shared: false,
+        initial: None,
         span,
     }
 }
@@ -264,7 +271,7 @@ fn insert(program: &mut Program, id: ProcedureId, found: Vec<Vec<Access>>, watch
         edge(choice, inner, Operation::Skip);
         for (access, [free, set]) in accesses.into_iter().zip(stops) {
             let is_free =
-                Expr::binary(BinaryOp::Eq, Expr::variable(watch.cell, CELL), Expr::constant(0, CELL));
+                Expr::binary(BinaryOp::Eq, Expr::variable(watch.cell, CELL), Expr::constant(NOTHING, CELL));
             edge(choice, free, Operation::Assume(is_free));
             let targets = vec![watch.cell.into(), watch.writes.into(), watch.line.into()];
             let values = vec![

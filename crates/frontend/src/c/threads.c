@@ -75,7 +75,7 @@ LOCK    __wherefore_lock_keeps(__wherefore_held[__wherefore_self] == 0, "leaves 
     __wherefore_results[__wherefore_self] = result;
     __wherefore_ended[__wherefore_self] = 1;
 DEADLOCK    __wherefore_finished = __wherefore_finished + 1;
-DEADLOCK    __wherefore_moves(!__wherefore_all_wait(), "has ended, and no other thread can move");
+DEADLOCK    __wherefore_moves(!__wherefore_all_wait(), "starts the last thread that ends: the others wait for ever");
   }
   __VERIFIER_atomic_end();
   __wherefore_end_thread();

@@ -48,7 +48,7 @@ pub(crate) fn text(tree: &Tree, usage: &Usage, checks: &BTreeSet<ViolationKind>)
 pub(crate) const NAME: &str = "<threads>";
 
 /// The functions that start threads.
-const STARTS: [&str; 1] = ["pthread_create"];
+pub(crate) const STARTS: [&str; 1] = ["pthread_create"];
 
 /// The variable that says which thread this is: each thread has its own.
 pub(crate) const SELF: &str = "__wherefore_self";
@@ -96,8 +96,9 @@ pub(crate) fn forget_many(program: &Program, unsupported: &mut Vec<Unsupported>)
     }
 }
 
-/// A word of the text that means something else if there are threads, and is not modelled then.
+/// A word about atomic operations of C in a text that also has atomic sections, which do not nest.
 pub(crate) fn not_modelled(text: &str) -> Option<(&str, usize)> {
+    let has_sections = text.contains("__VERIFIER_atomic");
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut rest = 0;
     while let Some(start) = text[rest..].find(is_word).map(|at| rest + at) {
@@ -105,7 +106,7 @@ pub(crate) fn not_modelled(text: &str) -> Option<(&str, usize)> {
         let word = &text[start..end];
         let is_called = text[end..].trim_start().starts_with('(');
         let is_builtin = word.starts_with("__atomic_") || word.starts_with("__sync_");
-        if matches!(word, "_Atomic" | "_Thread_local" | "__thread") || is_builtin && is_called {
+        if has_sections && (word == "_Atomic" || is_builtin && is_called) {
             return Some((word, start));
         }
         rest = end;

@@ -9,6 +9,7 @@ use wherefore_program::{BinaryOp, FileId, Span, UnaryOp};
 
 use super::ctype::{CType, Signature, Types};
 use super::problem::Problem;
+use super::sema::Qualified;
 use crate::c::floats::FloatFunction;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +28,8 @@ pub(crate) struct Tree {
     pub(crate) library: Vec<FileId>,
     /// The one of them about threads.
     pub(crate) threads: Option<FileId>,
+    /// What declarations say about threads.
+    pub(crate) qualified: Qualified,
     /// Second names of functions and of objects, and what they stand for.
     pub(crate) function_aliases: Vec<(FunctionId, FunctionId)>,
     pub(crate) object_aliases: Vec<(ObjectId, ObjectId)>,
@@ -35,6 +38,11 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// Objects that each thread has for itself.
+    pub(crate) fn of_thread(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.qualified.of_thread.iter().copied().chain(self.errno)
+    }
+
     /// The functions that run by themselves in front of the entry, in their order.
     pub(crate) fn constructors(&self) -> Vec<FunctionId> {
         let before = |runs| if let Runs::Before(priority) = runs { Some(priority) } else { None };

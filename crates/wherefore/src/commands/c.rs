@@ -314,7 +314,8 @@ impl CArgs {
         }
         let is_open = options.property == c::Property::All && !named && self.property.is_none() && !is_task;
         if !self.checks.is_empty() {
-            options.checks = self.checks.iter().flat_map(|list| list.kinds()).copied().collect();
+            // Beside those that the property asks for.
+            options.checks.extend(self.checks.iter().flat_map(|list| list.kinds()).copied());
         } else if is_open && !files.iter().any(|file| c::is_cimple(file)) {
             options.checks = CHECKS[..CHECKS.len() - ON_REQUEST].iter().copied().collect();
         }

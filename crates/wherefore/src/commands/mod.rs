@@ -232,6 +232,7 @@ impl ProgramArgs {
 
     /// The usual question.
     fn usual_question(&self) -> Question {
-        Question { search: self.search(), replaying: self.c.replaying(), ..Question::default() }
+        let replaying = self.c.replaying();
+        Question { search: self.search(), replaying, schedules: None, ..Question::default() }
     }
 }

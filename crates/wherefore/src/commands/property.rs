@@ -84,7 +84,12 @@ pub fn words(c: &CSubject) -> String {
         };
         words.to_owned()
     });
-    [own, rules].into_iter().chain(about_threads).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    [own, rules]
+        .into_iter()
+        .chain(about_threads)
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn quoted(names: &[String]) -> String {

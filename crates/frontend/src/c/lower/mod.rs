@@ -84,6 +84,8 @@ pub(crate) struct Context<'t> {
     copies: Vec<(FunctionId, Span)>,
     /// The copy that is lowered.
     copy: Option<Span>,
+    /// Whether a model is lowered that is no copy: only pointers lead to it, if any do.
+    in_whole_model: bool,
     /// Where memory is allocated, if it must be freed.
     allocations: Vec<Span>,
     /// The address of one allocation that is not freed, by choice, and the number of its place.
@@ -94,6 +96,8 @@ pub(crate) struct Context<'t> {
     given: BTreeSet<Class>,
     heap: Option<Var>,
     stack: Option<Var>,
+    /// Variables that each thread has for itself.
+    own: Vec<Var>,
     /// Whether the program starts threads.
     pub(crate) has_threads: bool,
     procedures: FxHashMap<FunctionId, ProcedureId>,
@@ -158,12 +162,14 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         layouts: BTreeMap::new(),
         copies: Vec::new(),
         copy: None,
+        in_whole_model: false,
         allocations: Vec::new(),
         kept: None,
         frees: usage.functions.iter().any(|id| RELEASE.contains(&tree.function(*id).name.as_str())),
         given: BTreeSet::new(),
         heap: None,
         stack: None,
+        own: Vec::new(),
         has_threads: super::threads::has_threads(tree, usage),
         procedures,
         inputs: Vec::new(),
@@ -188,7 +194,9 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
             name = format!("{}@{count}", function.name);
         }
         let known = context.assumptions.len();
+        context.in_whole_model = context.is_model(*id);
         lowered.push(context.procedure(*id, name));
+        context.in_whole_model = false;
         // Calls of models go to copies of them.
         if context.is_model(*id) && !options.checks.is_empty() && !usage.addressed.contains(id) {
             context.assumptions.truncate(known);
@@ -206,7 +214,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         let name = (copied..).map(|i| format!("{function}@{i}")).find(|name| names.insert(name.clone()));
         lowered.push(context.copied(id, span, name.unwrap_or_default()));
     }
-    let observed = Observed::new(tree, usage);
+    let observed = Observed::new(tree, usage, &mut context.classes);
     if observed.number.is_some() {
         context.doubt("nothing depends on the number that an address is", observed.number);
     }
@@ -219,7 +227,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     let copies = context.copies.iter().map(|(id, _)| *id).zip(entry.0 + 1..);
     let models = whole.chain(copies).filter(|(id, _)| is_ours(*id)).map(|(_, id)| ProcedureId(id)).collect();
     let unwatched = context.unwatched();
-    let (has_threads, heap, stack) = (context.has_threads, context.heap, context.stack);
+    let (has_threads, heap, stack, own) =
+        (context.has_threads, context.heap, context.stack, std::mem::take(&mut context.own));
     let lowered = Lowered {
         globals: context.globals,
         procedures: lowered,
@@ -236,7 +245,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         unwatched,
         models,
     };
-    if has_threads { lowered.with_threads(heap, stack) } else { lowered }
+    if has_threads { lowered.with_threads(heap, stack, &own) } else { lowered }
 }
 
 impl Context<'_> {
@@ -247,7 +256,8 @@ impl Context<'_> {
     /// Records an assumption, once for each text.
     pub(crate) fn assume(&mut self, text: impl Into<String>, span: Option<Span>) {
         let text = text.into();
-        let span = self.copy.or(span);
+        let is_ours = |span: &Span| self.tree.library.contains(&span.file);
+        let span = self.copy.or(span).filter(|span| !is_ours(span));
         if !self.assumptions.iter().any(|known| known.text == text) {
             self.assumptions.push(Assumption { text, span });
         }
@@ -305,7 +315,7 @@ impl Context<'_> {
 
     /// The procedure that a call of a function goes to.
     pub(crate) fn callee(&mut self, id: FunctionId, span: Span) -> ProcedureId {
-        if !self.is_model(id) || self.options.checks.is_empty() {
+        if !self.is_model(id) || self.options.checks.is_empty() || self.in_whole_model {
             return self.procedures[&id];
         }
         let call = (id, self.copy.unwrap_or(span));

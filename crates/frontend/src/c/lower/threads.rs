@@ -6,12 +6,14 @@ use wherefore_program::{
 };
 
 use super::call::Want;
+use super::storage::{Leaf, Storage};
 use super::value::{resize, truth};
 use super::{Lower, Lowered};
 use crate::c::calls::literal;
+use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
 use crate::c::threads;
-use crate::c::tree::{FunctionId, Term};
+use crate::c::tree::{FunctionId, ObjectId, Term};
 
 /// How far apart the stacks of threads are.
 const STACK_SIZE_BITS: u64 = 24;
@@ -95,12 +97,47 @@ impl Lower<'_, '_> {
         let room = Expr::binary(BinaryOp::Shl, id, Expr::constant(STACK_SIZE_BITS, pointer));
         let top = Expr::binary(BinaryOp::Add, Expr::constant(super::STACK, pointer), room);
         self.body.assign(span, vec![stack.into(), target.clone()], vec![top, Expr::constant(1, ty)]);
+        self.set_up_thread(span)?;
         self.body.join(after, span);
         self.body.at = after;
         Ok(match want {
             Want::Value => vec![Expr::variable(target.variable, ty)],
             _ => Vec::new(),
         })
+    }
+
+    /// What each thread has for itself gets its first value.
+    fn set_up_thread(&mut self, span: Span) -> Checked<()> {
+        let own: Vec<ObjectId> = self.cx.tree.of_thread().collect();
+        for id in own {
+            let object = self.cx.tree.object(id);
+            let value = match object.initial.as_ref().map(|initial| initial.items.as_slice()) {
+                None | Some([]) => Some(0),
+                Some([item]) if item.path.is_empty() => item.value.constant(),
+                Some(_) => None,
+            };
+            let storage = self.cx.storage(id, &mut self.body, &mut self.frame)?;
+            let variable = match &storage {
+                Storage::Split(leaves) => match leaves.as_slice() {
+                    [Leaf { variable, .. }] => *variable,
+                    _ => None,
+                },
+                Storage::Memory(_) => None,
+            };
+            let is_scalar = !matches!(object.ty, CType::Array(..) | CType::Record(_));
+            let (Some(variable), Some(value), true) = (variable, value, is_scalar) else {
+                // Where its address is taken, all threads have one `errno`.
+                if self.cx.tree.errno == Some(id) {
+                    continue;
+                }
+                let what = "an object that each thread has for itself, whose address is taken or that is no number, is";
+                return Err(Problem::unsupported(object.span, what));
+            };
+            let ty = self.cx.tree.types.scalar(&object.ty);
+            self.body.assign(span, vec![variable.into()], vec![Expr::constant(value & ty.max(), ty)]);
+            self.cx.own.push(variable);
+        }
+        Ok(())
     }
 
     /// Whether this is the function that starts threads.
@@ -118,11 +155,11 @@ impl Lower<'_, '_> {
 
 impl Lowered {
     /// The program with threads: what each thread has for itself, and one access a step.
-    pub(crate) fn with_threads(mut self, heap: Option<Var>, stack: Option<Var>) -> Self {
+    pub(crate) fn with_threads(mut self, heap: Option<Var>, stack: Option<Var>, of_thread: &[Var]) -> Self {
         let mut own: Vec<Var> = heap.into_iter().chain(stack).collect();
         for (i, variable) in self.globals.iter_mut().enumerate() {
             let var = Var::Global(i as u32);
-            if variable.name == threads::SELF || Some(var) == stack {
+            if variable.name == threads::SELF || Some(var) == stack || of_thread.contains(&var) {
                 variable.shared = false;
                 own.push(var);
             }

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use wherefore_program::Span;
 
 use super::ctype::{CType, Length};
-use super::tree::{FunctionId, Lifetime, ObjectId, Tree};
+use super::tree::{FunctionId, Lifetime, ObjectId, Term, Tree};
 use super::usage::Usage;
 
 /// A class, by the number of one of its members.
@@ -323,6 +323,14 @@ impl Classes {
         let escaped: Vec<Class> =
             (0..self.complete).filter(|class| self.facts[*class as usize].escaped).collect();
         escaped.into_iter().flat_map(|class| self.reached(class)).collect()
+    }
+
+    /// Whether a pointer may be the address of something, and not only a number that was converted,
+    /// such as the argument of a thread: `(void *)1`.
+    pub(crate) fn may_hold_address(&mut self, tree: &Tree, pointer: &Term) -> bool {
+        let class = self.value(tree, pointer);
+        let facts = self.facts(class);
+        facts.owned || facts.heap || facts.foreign || facts.outside.is_some() || !facts.functions.is_empty()
     }
 
     /// Whether objects of the program whose address is taken, or fresh memory, are in a class.

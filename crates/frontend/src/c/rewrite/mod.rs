@@ -66,9 +66,13 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     while let Some((start, token)) = tokens.next() {
         let top = depth == 0;
         match token {
-            "__extension__" | "__thread" | "_Thread_local" => {
+            "__extension__" => {
                 blank(&mut out, start, start + token.len());
                 continue;
+            }
+            "__thread" => {
+                blank(&mut out, start, start + token.len());
+                insertions.push((start, "_Thread_local ".into()));
             }
             // Of its three spellings the parser knows one for a word of the language in
             // expressions.

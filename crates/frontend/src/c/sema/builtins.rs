@@ -134,8 +134,17 @@ impl Sema<'_> {
         })
     }
 
-    /// Atomic operations are plain ones: there is one thread.
+    /// Atomic operations are plain ones, which no other thread interrupts.
     fn atomic(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
+        let term = self.atomic_operation(name, call)?;
+        let is_plain = matches!(&term, Some(term) if term.constant().is_some());
+        Ok(match term {
+            Some(term) if !is_plain && self.can_have_threads() => Some(self.atomically(term)),
+            term => term,
+        })
+    }
+
+    fn atomic_operation(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
         let span = self.span(call);
         let short = name.trim_start_matches("__atomic_").trim_start_matches("__sync_");
         if matches!(short, "synchronize" | "thread_fence" | "signal_fence") {

@@ -25,7 +25,9 @@ impl Sema<'_> {
             _ if term.is_place() => {
                 let ty = term.ty.clone();
                 let bits = self.bit_field(&term);
-                narrowed(Term::new(TermKind::Load(Box::new(term)), ty, span), bits)
+                let is_section = self.is_section(&term);
+                let read = narrowed(Term::new(TermKind::Load(Box::new(term)), ty, span), bits);
+                if is_section { self.atomically(read) } else { read }
             }
             _ => term,
         }

@@ -87,11 +87,13 @@ impl Sema<'_> {
                     record.alias.get_or_insert_with(|| name.clone());
                 }
             }
+            let named = ty.clone();
             let entity = match problem {
                 Some(problem) => Entity::Refused(problem, ty),
                 None => Entity::Type(ty),
             };
             self.bind(&name, entity);
+            self.note_type(&name, &specifiers.ty, &named, attributes);
             return Ok(Vec::new());
         }
         self.note_alias(&name);
@@ -110,6 +112,7 @@ impl Sema<'_> {
         if self.function.is_none() || external || is_static {
             self.static_object(&name, ty, external, is_static, syntax, span)?;
             if let Some(Entity::Object(id)) = self.lookup(&name).cloned() {
+                self.note_object(id, &specifiers.ty, attributes);
                 let object = &mut self.tree.objects[id.0 as usize];
                 let weak = attributes.weak.filter(|_| !object.defined);
                 let weak = weak.map(|span| Problem::unsupported(span, "an object that need not exist is"));
@@ -122,6 +125,7 @@ impl Sema<'_> {
         }
         let id = self.automatic(&name, ty, span);
         self.bind(&name, Entity::Object(id));
+        self.note_object(id, &specifiers.ty, attributes);
         let initial = match &syntax.node.initializer {
             Some(initializer) => Some(self.initial(id, initializer)?),
             None => None,

@@ -11,6 +11,7 @@
 //! 4. `statement.rs`: statements.
 
 mod aliases;
+mod atomics;
 mod bit_builtins;
 mod builtins;
 mod convert;
@@ -27,6 +28,8 @@ mod statement;
 mod term;
 mod unknown;
 mod variadic;
+
+pub(crate) use atomics::Qualified;
 
 use std::collections::BTreeSet;
 
@@ -190,6 +193,8 @@ pub(crate) struct Sema<'a> {
     defines: bool,
     /// The structures below this number are those of other units.
     first_record: u32,
+    /// The members of the structure that was read last that are atomic.
+    atomic_members: Vec<String>,
     /// Whether something in the unit has an alignment of its own.
     aligns: bool,
     /// Where bodies were cut out, and why.
@@ -274,6 +279,7 @@ fn analyse_unit(
         in_prototype: 0,
         defines: false,
         first_record,
+        atomic_members: Vec::new(),
         aligns: false,
         switches: Vec::new(),
         lost: Vec::new(),

@@ -96,7 +96,8 @@ impl Sema<'_> {
         let mut steps = Vec::new();
         let mut value = value;
         // What is added comes before the place to which it is added.
-        if place.has_effects() && value.has_effects() {
+        let is_section = self.is_section(&place);
+        if is_section || place.has_effects() && value.has_effects() {
             (steps, value) = self.held(value);
         }
         let bits = self.bit_field(&place);
@@ -105,6 +106,7 @@ impl Sema<'_> {
         let result = self.convert(result, &ty)?;
         let update = Term::new(TermKind::Update(Box::new(place), Box::new(result), yields), ty, span);
         let update = narrowed(update, bits);
+        let update = if is_section { self.atomically(update) } else { update };
         if steps.is_empty() {
             return Ok(update);
         }
@@ -140,6 +142,12 @@ impl Sema<'_> {
                 }
                 let value = self.convert(value, &ty)?;
                 let bits = self.bit_field(&place);
+                if self.is_section(&place) {
+                    let (mut steps, value) = self.held(value);
+                    let kind = TermKind::Assign(Box::new(place), Box::new(value));
+                    steps.push(self.atomically(Term::new(kind, ty.clone(), span)));
+                    return Ok(Term::new(TermKind::Comma(steps), ty, span));
+                }
                 let assignment = Term::new(TermKind::Assign(Box::new(place), Box::new(value)), ty, span);
                 return Ok(narrowed(assignment, bits));
             }

@@ -82,6 +82,7 @@ impl Sema<'_> {
                 return self.fail(syntax, "this structure is defined twice");
             }
             let mut members = self.members(declarations)?;
+            self.note_members(id);
             for member in &mut members {
                 member.packed |= attributes.packed;
             }
@@ -105,6 +106,7 @@ impl Sema<'_> {
 
     fn members(&mut self, declarations: &[Node<StructDeclaration>]) -> Checked<Vec<Member>> {
         let mut members = Vec::new();
+        let mut atomic = Vec::new();
         for (position, declaration) in declarations.iter().enumerate() {
             let field = match &declaration.node {
                 StructDeclaration::Field(field) => field,
@@ -152,10 +154,14 @@ impl Sema<'_> {
                     }
                     None => None,
                 };
+                if attributes.atomic && ty == base {
+                    atomic.extend(name.iter().map(|(name, _)| name.clone()));
+                }
                 let Attributes { align, packed, .. } = attributes;
                 members.push(Member { name: name.map(|(name, _)| name), ty, width, align, packed });
             }
         }
+        self.atomic_members = atomic;
         Ok(members)
     }
 

@@ -10,6 +10,7 @@ use lang_c::ast::{
 use lang_c::span::Node;
 use wherefore_program::Span;
 
+use super::atomics::is_atomic;
 use super::{Entity, Sema};
 use crate::c::attributes::{is_serious, plain};
 use crate::c::ctype::{CType, Length, Member, Record, Rest, Signature};
@@ -42,6 +43,10 @@ pub(super) struct Attributes {
     pub(super) runs: Option<Runs>,
     /// The function that is called when the scope of a variable is left.
     pub(super) cleanup: Option<FunctionId>,
+    /// Whether it is declared with `_Atomic`.
+    pub(super) atomic: bool,
+    /// Whether it is declared with `_Thread_local`.
+    pub(super) of_thread: bool,
 }
 
 impl Attributes {
@@ -56,6 +61,8 @@ impl Attributes {
             weak: self.weak.or(more.weak),
             runs: self.runs.or(more.runs),
             cleanup: self.cleanup.or(more.cleanup),
+            atomic: self.atomic || more.atomic,
+            of_thread: self.of_thread || more.of_thread,
         }
     }
 }
@@ -174,8 +181,9 @@ impl Sema<'_> {
         for specifier in list {
             match &specifier.node {
                 DeclarationSpecifier::StorageClass(class) => {
-                    // Every thread has its own copy, and there is only one.
-                    if class.node != StorageClassSpecifier::ThreadLocal {
+                    if class.node == StorageClassSpecifier::ThreadLocal {
+                        attributes.of_thread = true;
+                    } else {
                         storage = Some(class.node.clone());
                     }
                 }
@@ -187,9 +195,10 @@ impl Sema<'_> {
                     attributes = attributes.and(self.attributes(extensions));
                 }
                 DeclarationSpecifier::Alignment(_) => self.aligns = true,
-                DeclarationSpecifier::TypeQualifier(_) => {}
+                DeclarationSpecifier::TypeQualifier(qualifier) => attributes.atomic |= is_atomic(qualifier),
             }
         }
+        attributes.atomic |= self.names_atomic(&types);
         let ty = self.base_type(&types, attributes, at)?;
         Ok(Specifiers { ty, storage, returns: returns && !attributes.noreturn, attributes })
     }
@@ -207,9 +216,10 @@ impl Sema<'_> {
                 SpecifierQualifier::Extension(extensions) => {
                     attributes = attributes.and(self.attributes(extensions));
                 }
-                SpecifierQualifier::TypeQualifier(_) => {}
+                SpecifierQualifier::TypeQualifier(qualifier) => attributes.atomic |= is_atomic(qualifier),
             }
         }
+        attributes.atomic |= self.names_atomic(&types);
         Ok((self.base_type(&types, attributes, at)?, attributes))
     }
 
@@ -484,10 +494,11 @@ impl Sema<'_> {
     }
 
     fn parameter(&mut self, parameter: &Node<ParameterDeclaration>) -> Checked<Parameter> {
-        let base = self.specifiers(&parameter.node.specifiers, parameter.span)?.ty;
+        let specifiers = self.specifiers(&parameter.node.specifiers, parameter.span)?;
+        let base = specifiers.ty;
         let (name, ty) = match &parameter.node.declarator {
-            Some(declarator) => self.declarator(declarator, base)?,
-            None => (None, base),
+            Some(declarator) => self.declarator(declarator, base.clone())?,
+            None => (None, base.clone()),
         };
         if let (CType::Array(_, Length::Variable(length)), 1, true) = (&ty, self.in_prototype, self.defines) {
             // The outermost length does not matter, since the parameter is a pointer; what it does
@@ -508,6 +519,7 @@ impl Sema<'_> {
             let span = self.span_between(span.start, span.end);
             let id = self.automatic(name, ty.clone(), span);
             self.bind(name, Entity::Object(id));
+            self.note_object(id, &base, specifiers.attributes);
             object = Some(id);
         }
         Ok(Parameter { name, ty, object })

@@ -1,0 +1,323 @@
+//! Data races, deadlocks and misuse of locks in C: cases with known answers, and random programs
+//! against all configurations of the program without these checks.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use wherefore_check::{Budget, Overall, Question, Session, answer};
+use wherefore_frontend::c::{Options, Property, translate_text};
+use wherefore_program::{
+    ErrorKind, Program, Task, ThreadExploration, ThreadLimits, ThreadedState, Var, ViolationKind,
+    explore_threads,
+};
+
+const HEADER: &str = "typedef unsigned long pthread_t;
+    typedef union { int numbers[10]; long align; } pthread_mutex_t, pthread_cond_t, pthread_barrier_t;
+    typedef int pthread_mutexattr_t, pthread_once_t;
+    extern int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
+    extern int pthread_join(pthread_t, void **);
+    extern void pthread_exit(void *);
+    extern int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
+    extern int pthread_mutex_destroy(pthread_mutex_t *);
+    extern int pthread_mutex_lock(pthread_mutex_t *);
+    extern int pthread_mutex_unlock(pthread_mutex_t *);
+    extern int pthread_mutexattr_init(pthread_mutexattr_t *);
+    extern int pthread_mutexattr_settype(pthread_mutexattr_t *, int);
+    extern int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *);
+    extern int pthread_cond_signal(pthread_cond_t *);
+    extern int pthread_barrier_init(pthread_barrier_t *, const void *, unsigned);
+    extern int pthread_barrier_wait(pthread_barrier_t *);
+    extern int pthread_once(pthread_once_t *, void (*)(void));
+    extern void reach_error(void);
+    pthread_mutex_t a, b; pthread_cond_t c; pthread_barrier_t barrier;
+    int x, y;";
+
+fn task(text: &str, kind: Option<ViolationKind>) -> Task {
+    let property = if kind.is_some() { Property::Calls(Vec::new()) } else { Property::All };
+    let options = Options { checks: kind.into_iter().collect(), property, ..Options::default() };
+    let translation = translate_text("rules.c", &format!("{HEADER}\n{text}"), &options)
+        .unwrap_or_else(|error| panic!("{}\n{text}", error.render()));
+    translation.into_task(&[], &options)
+}
+
+/// The verdict, and the fewest switches of a failing schedule.
+fn decided(task: &Task) -> (&'static str, Option<usize>) {
+    let budget = Budget::time(Duration::from_secs(60));
+    let answer = answer(task, &Question::default(), &Session::default(), &budget);
+    match answer.decision() {
+        Overall::Safe => ("safe", None),
+        Overall::Unsafe(_) => {
+            let runs = answer.verdicts.iter().filter_map(|verdict| verdict.run());
+            let schedules = runs.map(|run| run.schedule.clone().expect("a schedule"));
+            ("unsafe", schedules.map(|schedule| schedule.switches).min())
+        }
+        Overall::Unknown(why) => panic!("{}", why.words(&task.program)),
+    }
+}
+
+fn verdict(kind: ViolationKind, text: &str) -> &'static str {
+    decided(&task(text, Some(kind))).0
+}
+
+fn two(thread: &str) -> String {
+    format!(
+        "{thread}
+         int main(void) {{
+           pthread_t p, q;
+           pthread_create(&p, 0, t, (void *)0); pthread_create(&q, 0, t, (void *)1);
+           pthread_join(p, 0); pthread_join(q, 0);
+           return 0;
+         }}"
+    )
+}
+
+#[test]
+fn accesses_that_nothing_orders_race() {
+    let race = |thread: &str| verdict(ViolationKind::Race, &two(thread));
+    assert_eq!(race("void *t(void *i) { x = 1; return 0; }"), "unsafe");
+    assert_eq!(race("void *t(void *i) { int l = x; return 0; }"), "safe", "reads do not race");
+    assert_eq!(race("void *t(void *i) { if (i) x = 1; else y = x; return 0; }"), "unsafe");
+    let locked = "pthread_mutex_lock(&a); x++; pthread_mutex_unlock(&a);";
+    assert_eq!(race(&format!("void *t(void *i) {{ {locked} return 0; }}")), "safe");
+    assert_eq!(race(&format!("void *t(void *i) {{ {locked} return x ? i : 0; }}")), "unsafe");
+    // Each thread has its own lock.
+    let apart = "pthread_mutex_t *m = i ? &a : &b; pthread_mutex_lock(m); x++; pthread_mutex_unlock(m);";
+    assert_eq!(race(&format!("void *t(void *i) {{ {apart} return 0; }}")), "unsafe");
+    // Neighbours in an array are different objects.
+    assert_eq!(race("int v[2]; void *t(void *i) { v[(long)i] = 1; return 0; }"), "safe");
+    assert_eq!(
+        race("int v[2]; void *t(void *i) { v[(long)i] = 1; y = v[1 - (long)i]; return 0; }"),
+        "unsafe"
+    );
+    assert_eq!(race("char v[2]; void *t(void *i) { char *p = v + (long)i; *p = 1; return 0; }"), "safe");
+    // A result is written when the call has returned.
+    assert_eq!(race("int f(void) { return 1; } void *t(void *i) { x = f(); return 0; }"), "unsafe");
+    let inside = "int f(void) { return 1; }
+        void *t(void *i) { pthread_mutex_lock(&a); x = f(); pthread_mutex_unlock(&a); return 0; }";
+    assert_eq!(race(inside), "safe");
+}
+
+#[test]
+fn atomic_accesses_do_not_race_with_each_other() {
+    let race = |thread: &str| verdict(ViolationKind::Race, &two(thread));
+    assert_eq!(race("_Atomic int n; void *t(void *i) { n++; n = n + 1; return 0; }"), "safe");
+    assert_eq!(race("void *t(void *i) { __atomic_fetch_add(&x, 1, 5); return 0; }"), "safe");
+    assert_eq!(
+        race("void *t(void *i) { if (i) __atomic_fetch_add(&x, 1, 5); else x = 1; return 0; }"),
+        "unsafe"
+    );
+    let spin = "void *t(void *i) { while (!__sync_bool_compare_and_swap(&y, 0, 1)) ; x++;
+                                   __sync_lock_release(&y); return 0; }";
+    assert_eq!(race(spin), "safe");
+    assert_eq!(race("struct { int m; _Atomic int n; } s; void *t(void *i) { s.n += 2; return 0; }"), "safe");
+    assert_eq!(
+        race("struct { int m; _Atomic int n; } s; void *t(void *i) { s.m += 2; return 0; }"),
+        "unsafe"
+    );
+    assert_eq!(race("typedef _Atomic(int) number; number n; void *t(void *i) { n--; return 0; }"), "safe");
+}
+
+#[test]
+fn atomic_updates_are_one_step_and_plain_ones_are_two() {
+    let check = |declared: &str, update: &str| {
+        let text = format!(
+            "{declared} void *t(void *i) {{ {update}; return 0; }}
+             int main(void) {{
+               pthread_t p, q;
+               pthread_create(&p, 0, t, 0); pthread_create(&q, 0, t, 0);
+               pthread_join(p, 0); pthread_join(q, 0);
+               if (n != 2) reach_error();
+               return 0;
+             }}"
+        );
+        decided(&task(&text, None)).0
+    };
+    assert_eq!(check("int n;", "n++"), "unsafe");
+    assert_eq!(check("_Atomic int n;", "n++"), "safe");
+    assert_eq!(check("_Atomic int n;", "n += 1"), "safe");
+    assert_eq!(check("_Atomic int n;", "n = n + 1"), "unsafe");
+    assert_eq!(check("int n;", "__sync_fetch_and_add(&n, 1)"), "safe");
+    let loop_of_exchanges = "int old = n; while (!__atomic_compare_exchange_n(&n, &old, old + 1, 0, 5, 5)) ;";
+    assert_eq!(check("int n;", loop_of_exchanges), "safe");
+    assert_eq!(
+        check("static __thread int own = 1; int n = 1;", "own++; if (own != 2) n = 7; else n = 2"),
+        "safe"
+    );
+    assert_eq!(check("static _Thread_local int own; int n = 2;", "own++; if (own != 1) n = 7"), "safe");
+}
+
+#[test]
+fn threads_that_wait_for_each_other_are_a_deadlock() {
+    let deadlock = |text: &str| verdict(ViolationKind::Deadlock, text);
+    let ordered = "void *t(void *i) { pthread_mutex_lock(&a); pthread_mutex_lock(&b);
+                     pthread_mutex_unlock(&b); pthread_mutex_unlock(&a); return 0; }";
+    assert_eq!(deadlock(&two(ordered)), "safe");
+    let crossed = "void *t(void *i) { pthread_mutex_lock(i ? &a : &b); pthread_mutex_lock(i ? &b : &a);
+                     pthread_mutex_unlock(&b); pthread_mutex_unlock(&a); return 0; }";
+    assert_eq!(deadlock(&two(crossed)), "unsafe");
+    // A signal that nobody waits for is lost.
+    let waits = |set: &str| {
+        format!(
+            "void *t(void *i) {{ {set} return 0; }}
+             int main(void) {{
+               pthread_t p; pthread_create(&p, 0, t, 0);
+               pthread_mutex_lock(&a); while (!x) pthread_cond_wait(&c, &a); pthread_mutex_unlock(&a);
+               return 0;
+             }}"
+        )
+    };
+    let held = "pthread_mutex_lock(&a); x = 1; pthread_cond_signal(&c); pthread_mutex_unlock(&a);";
+    assert_eq!(deadlock(&waits(held)), "safe");
+    assert_eq!(deadlock(&waits("x = 1; pthread_cond_signal(&c);")), "unsafe");
+    assert_eq!(deadlock(&waits("pthread_mutex_lock(&a); x = 1; pthread_mutex_unlock(&a);")), "unsafe");
+    // Three threads are expected, and two come.
+    let meets = |count: u32| {
+        format!(
+            "void *t(void *i) {{ pthread_barrier_wait(&barrier); return 0; }}
+             int main(void) {{
+               pthread_t p; pthread_barrier_init(&barrier, 0, {count});
+               pthread_create(&p, 0, t, 0); pthread_barrier_wait(&barrier); pthread_join(p, 0);
+               return 0;
+             }}"
+        )
+    };
+    assert_eq!(deadlock(&meets(2)), "safe");
+    assert_eq!(deadlock(&meets(3)), "unsafe");
+    // When `main` returns, the program ends, whatever other threads wait for.
+    let left = |end: &str| {
+        format!(
+            "void *t(void *i) {{ pthread_mutex_lock(&a); return 0; }}
+             int main(void) {{
+               pthread_t p; pthread_mutex_lock(&a); pthread_create(&p, 0, t, 0); {end} return 0;
+             }}"
+        )
+    };
+    assert_eq!(deadlock(&left("")), "safe");
+    assert_eq!(deadlock(&left("pthread_exit(0);")), "unsafe");
+}
+
+#[test]
+fn locks_have_rules() {
+    let lock = |thread: &str| {
+        verdict(ViolationKind::Lock, &two(&format!("void *t(void *i) {{ {thread} return 0; }}")))
+    };
+    assert_eq!(lock("pthread_mutex_lock(&a); pthread_mutex_unlock(&a);"), "safe");
+    assert_eq!(lock("pthread_mutex_unlock(&a);"), "unsafe");
+    assert_eq!(lock("pthread_mutex_lock(&a);"), "unsafe", "it is held when the thread ends");
+    assert_eq!(lock("pthread_mutex_lock(&a); pthread_mutex_lock(&a);"), "unsafe");
+    assert_eq!(
+        lock(
+            "if (i) pthread_mutex_lock(&a); else pthread_mutex_destroy(&a); if (i) pthread_mutex_unlock(&a);"
+        ),
+        "unsafe"
+    );
+    assert_eq!(lock("pthread_cond_wait(&c, &a);"), "unsafe");
+    assert_eq!(lock("pthread_mutex_lock(&a); pthread_cond_wait(&c, &a); pthread_mutex_unlock(&a);"), "safe");
+}
+
+#[test]
+fn recursive_mutexes_can_be_locked_again() {
+    let program = |kind: u32| {
+        format!(
+            "void *t(void *i) {{
+               pthread_mutex_lock(&a); pthread_mutex_lock(&a); x++; pthread_mutex_unlock(&a);
+               if (x == 7) y = 1; pthread_mutex_unlock(&a); return 0;
+             }}
+             int main(void) {{
+               pthread_t p, q; pthread_mutexattr_t attributes;
+               pthread_mutexattr_init(&attributes); pthread_mutexattr_settype(&attributes, {kind});
+               pthread_mutex_init(&a, &attributes);
+               pthread_create(&p, 0, t, 0); pthread_create(&q, 0, t, 0);
+               pthread_join(p, 0); pthread_join(q, 0);
+               return 0;
+             }}"
+        )
+    };
+    assert_eq!(verdict(ViolationKind::Deadlock, &program(1)), "safe");
+    assert_eq!(verdict(ViolationKind::Deadlock, &program(0)), "unsafe");
+    assert_eq!(verdict(ViolationKind::Lock, &program(1)), "safe");
+    assert_eq!(verdict(ViolationKind::Race, &program(1)), "safe");
+}
+
+#[test]
+fn what_runs_once_runs_before_others_go_on() {
+    let text = two("pthread_once_t once; void first(void) { x++; }
+        void *t(void *i) { pthread_once(&once, first); if (x != 1) reach_error(); return 0; }");
+    assert_eq!(decided(&task(&text, None)).0, "safe");
+}
+
+/// A step of a random thread.
+fn steps() -> impl Strategy<Value = Vec<&'static str>> {
+    let step = prop_oneof![
+        3 => Just("pthread_mutex_lock(&a);"),
+        3 => Just("pthread_mutex_unlock(&a);"),
+        2 => Just("pthread_mutex_lock(&b);"),
+        2 => Just("pthread_mutex_unlock(&b);"),
+        2 => Just("x = 1;"),
+        1 => Just("y = x;"),
+        1 => Just("if (x) y = 2;"),
+        1 => Just("__atomic_store_n(&x, 2, 5);"),
+    ];
+    prop::collection::vec(step, 1..6)
+}
+
+fn explored(program: &Program) -> ThreadExploration<'_> {
+    let limits = ThreadLimits { configurations: 400_000, ..ThreadLimits::default() };
+    explore_threads(program, &[], &limits, |_, _| true)
+}
+
+/// Whether two threads stand in front of accesses to one of the variables `x` and `y`, one of them
+/// a write, neither in an atomic section.
+fn is_race(program: &Program, state: &ThreadedState) -> bool {
+    if state.atomic.is_some() {
+        return false;
+    }
+    let watched: Vec<Var> =
+        ["x", "y"].iter().filter_map(|name| program.find_variable(program.entry, name)).collect();
+    let accesses = |thread: usize| -> BTreeSet<(u32, bool)> {
+        let mut found = BTreeSet::new();
+        let Some(node) = state.node(thread) else { return found };
+        for (_, edge) in program.procedure(node.procedure).edges_from(node.location) {
+            edge.operation.accesses(&mut |variable, writes| {
+                if let (true, Var::Global(i)) = (watched.contains(&variable), variable) {
+                    found.insert((i, writes));
+                }
+            });
+        }
+        found
+    };
+    let all: Vec<BTreeSet<(u32, bool)>> = (0..state.threads.len()).map(accesses).collect();
+    let conflict = |one: &BTreeSet<(u32, bool)>, other: &BTreeSet<(u32, bool)>| {
+        one.iter().any(|(i, writes)| other.iter().any(|(j, also)| i == j && (*writes || *also)))
+    };
+    (0..all.len()).any(|i| (0..i).any(|j| conflict(&all[i], &all[j])))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_programs_race_and_wait_as_their_configurations_say(first in steps(), second in steps()) {
+        let text = format!(
+            "void *f(void *i) {{ {} return 0; }}
+             void *g(void *i) {{ {} return 0; }}
+             int main(void) {{
+               pthread_t p, q;
+               pthread_create(&p, 0, f, 0); pthread_create(&q, 0, g, 0);
+               pthread_join(p, 0); pthread_join(q, 0);
+               return 0;
+             }}",
+            first.join(" "), second.join(" ")
+        );
+        let plain = task(&text, None);
+        let search = explored(&plain.program);
+        let has_race = search.configurations().any(|(state, _)| is_race(&plain.program, state));
+        let racing = task(&text, Some(ViolationKind::Race));
+        prop_assert_eq!(decided(&racing).0 == "unsafe", has_race, "races: {}", text);
+        let stuck = search.fewest_switches_to_deadlock();
+        let waiting = task(&text, Some(ViolationKind::Deadlock));
+        prop_assert!(waiting.checks.iter().all(|check| check.kind == ErrorKind::Violation(ViolationKind::Deadlock)));
+        prop_assert_eq!(decided(&waiting).1, stuck, "deadlocks: {}", text);
+    }
+}
