@@ -295,7 +295,7 @@ fn is_race(program: &Program, state: &ThreadedState) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn random_programs_race_and_wait_as_their_configurations_say(first in steps(), second in steps()) {

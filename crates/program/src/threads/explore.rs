@@ -191,7 +191,7 @@ impl<'a> ThreadExploration<'a> {
                 if is_over || failed.is_some() && state.atomic.is_some() {
                     continue;
                 }
-                let found = self.moves().of(&state, thread as usize);
+                let found = self.ends().of(&state, thread as usize);
                 too_many |= found.too_many_threads;
                 if too_many && !is_useful {
                     return true;
@@ -229,6 +229,13 @@ impl<'a> ThreadExploration<'a> {
             self.coverage = ThreadCoverage::Switches((cut as usize).checked_sub(1));
         }
         too_many
+    }
+
+    /// How threads move, with where each move ends only.
+    fn ends(&self) -> Moves<'_> {
+        let mut moves = self.moves();
+        moves.has_steps = false;
+        moves
     }
 
     fn moves(&self) -> Moves<'_> {

@@ -7,10 +7,13 @@
 //! that they need are lost. Loop heads and entries of procedures stay points of their own, so that
 //! a thread that computes for ever hides nothing.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use super::{Starting, ThreadedState};
-use crate::interpret::{Extent, Interpreter};
+use crate::evaluate::Choices;
+use crate::interpret::{Extent, Interpreter, State};
 use crate::program::{EdgeRef, Node, Operation, Program};
 
 /// Where a thread may be interrupted.
@@ -166,6 +169,8 @@ pub struct Moves<'a> {
     points: &'a SwitchPoints,
     /// Runs end here, also inside of a move.
     targets: &'a FxHashSet<Node>,
+    /// Whether a move has all of its steps; else only the last one, with where it ends.
+    pub has_steps: bool,
     /// What becomes of threads that are started.
     pub starting: Starting,
     /// How many combinations of choices are tried at most for one step.
@@ -197,7 +202,17 @@ impl<'a> Moves<'a> {
     ) -> Self {
         let (choices, longest) = (1 << 16, 1 << 16);
         let (frames, threads) = (usize::MAX, usize::MAX);
-        Self { interpreter, points, targets, starting: Starting::Followed, choices, longest, frames, threads }
+        Self {
+            interpreter,
+            points,
+            targets,
+            has_steps: true,
+            starting: Starting::Followed,
+            choices,
+            longest,
+            frames,
+            threads,
+        }
     }
 
     /// The moves of a thread.
@@ -225,11 +240,16 @@ impl<'a> Moves<'a> {
                 found.extent = Extent::Cut;
                 break;
             }
+            if !self.has_steps {
+                if let Some(later) = self.forward(&inner[next].2, thread) {
+                    inner[next].2 = later;
+                }
+            }
             let here = inner[next].2.clone();
             let node = here.node(thread);
             let is_error = node.is_some_and(|node| self.targets.contains(&node));
             let is_inside = here.atomic.is_some();
-            let goes_on = is_inside || node.is_some_and(|node| !self.points.has(node));
+            let goes_on = self.goes_on(&node, is_inside);
             let mut is_end = is_error || !goes_on;
             if goes_on {
                 let steps = self.steps(&here, thread, &mut found);
@@ -243,6 +263,88 @@ impl<'a> Moves<'a> {
             next += 1;
         }
         found
+    }
+
+    /// Whether a move does not end at a location.
+    fn goes_on(&self, node: &Option<Node>, is_inside: bool) -> bool {
+        is_inside || node.is_some_and(|node| !self.points.has(node))
+    }
+
+    /// The configuration at the end of those steps that have one outcome each, inside of a move;
+    /// none if there is no such step. Only the thread that moves is copied, once.
+    fn forward(&self, state: &ThreadedState, thread: usize) -> Option<ThreadedState> {
+        let mut steps = usize::MAX;
+        loop {
+            let mut seen = self.interpreter.view(state, thread);
+            let mut inside = state.atomic.is_some();
+            let taken = self.run(&mut seen, &mut inside, &state.open, steps.min(LONGEST_RUN));
+            match taken {
+                // The last step has several outcomes or none: the state is of no use.
+                Err(taken) => steps = taken,
+                Ok(0) => return None,
+                Ok(_) => {
+                    let atomic = inside.then_some(thread as u32);
+                    let next = self.interpreter.with_thread(state, thread, seen);
+                    return Some(self.interpreter.settled(ThreadedState { atomic, ..next }, thread));
+                }
+            }
+            if steps == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// Runs at most so many steps in place; how many were taken. An error says how many can be.
+    fn run(
+        &self,
+        seen: &mut State,
+        inside: &mut bool,
+        open: &BTreeSet<(u32, u64)>,
+        most: usize,
+    ) -> Result<usize, usize> {
+        let program = self.interpreter.program();
+        for taken in 0..most {
+            let Some(node) = seen.node() else { return Ok(taken) };
+            if self.targets.contains(&node) || !self.goes_on(&Some(node), *inside) {
+                return Ok(taken);
+            }
+            let mut choices = NoChoice { open, was_asked: false };
+            let mut edges = program.procedure(node.procedure).edges_from(node.location);
+            let Some((first, edge)) = edges.next() else { return Ok(taken) };
+            let mut chosen = (first, edge);
+            if let Some(second) = edges.next() {
+                // Branches: one condition must hold.
+                let mut holding = None;
+                for (id, edge) in [(first, edge), second].into_iter().chain(edges) {
+                    let Operation::Assume(condition) = &edge.operation else { return Ok(taken) };
+                    let holds = self.interpreter.scope_of(seen).holds(condition, &mut choices);
+                    match (holds, holding) {
+                        (Ok(true), None) => holding = Some((id, edge)),
+                        (Ok(true), Some(_)) => return Ok(taken),
+                        (Ok(false), _) => {}
+                        (Err(_), _) => return Ok(taken),
+                    }
+                }
+                let Some(only) = holding.filter(|_| !choices.was_asked) else { return Ok(taken) };
+                chosen = only;
+            }
+            let (id, edge) = chosen;
+            match &edge.operation {
+                Operation::StartThread(_) | Operation::EndThread | Operation::Sync | Operation::Havoc(_) => {
+                    return Ok(taken);
+                }
+                Operation::Call(_) if seen.stack.len() >= self.frames => return Ok(taken),
+                Operation::AtomicBegin => *inside = true,
+                Operation::AtomicEnd => *inside = false,
+                _ => {}
+            }
+            let edge = EdgeRef { procedure: node.procedure, edge: id };
+            let outcome = self.interpreter.advance(seen, edge, &mut choices, None);
+            if outcome.is_err() || choices.was_asked {
+                return Err(taken);
+            }
+        }
+        Ok(most)
     }
 
     /// The single steps of a thread.
@@ -282,6 +384,30 @@ impl<'a> Moves<'a> {
             }
         }
         steps
+    }
+}
+
+/// A run that is longer than this is looked at in between: it may not end.
+const LONGEST_RUN: usize = 10_000;
+
+/// Notes that a choice was needed.
+struct NoChoice<'a> {
+    open: &'a BTreeSet<(u32, u64)>,
+    was_asked: bool,
+}
+
+impl Choices for NoChoice<'_> {
+    fn choose(&mut self, _: u64) -> u64 {
+        self.was_asked = true;
+        0
+    }
+
+    fn unset(&mut self, cell: (u32, u64), is_arbitrary: bool) -> Option<u64> {
+        if is_arbitrary || self.open.contains(&cell) {
+            self.was_asked = true;
+            return Some(0);
+        }
+        None
     }
 }
 
