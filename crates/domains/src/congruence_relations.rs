@@ -74,6 +74,11 @@ impl CongruenceRelations {
         domain
     }
 
+    /// How many variables there are.
+    pub fn variable_count(&self) -> usize {
+        self.variables
+    }
+
     fn columns(&self) -> usize {
         2 * self.variables + 1
     }

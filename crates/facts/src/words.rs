@@ -1,0 +1,133 @@
+//! Claims in the words of the source.
+
+use wherefore_program::{ProcedureId, Program, Scalar, Type, Var, Variable};
+
+use crate::claim::{Claim, Equation, Place};
+
+/// A claim about the present state, in words; none if there are none for it.
+pub(crate) fn words(program: &Program, procedure: ProcedureId, claim: &Claim) -> Option<String> {
+    match claim {
+        Claim::Equation(equation) => Some(equation_words(program, procedure, equation)),
+        Claim::OneOf { place: Place::Now(variable), constant: Some(value), entry } if entry.is_empty() => {
+            let variable = program.variable(procedure, *variable);
+            Some(format!("{} = {}", name_of(program, variable), program.show_value(variable, *value)))
+        }
+        Claim::OneOf { .. } => None,
+        Claim::Range { variable, range } => {
+            let variable = program.variable(procedure, *variable);
+            let name = name_of(program, variable);
+            let show = |value: i128| program.show_value(variable, value as u64 & variable.ty.element().max());
+            let (low, high, least, most) = if variable.signed {
+                let (low, high) = range.signed_bounds();
+                let least = i64::MIN >> (64 - variable.ty.element().width());
+                (i128::from(low), i128::from(high), i128::from(least), i128::from(!least))
+            } else {
+                let (low, high) = range.unsigned_bounds();
+                (i128::from(low), i128::from(high), 0, i128::from(variable.max()))
+            };
+            Some(match (low > least, high < most) {
+                (true, true) if low == high => format!("{name} = {}", show(low)),
+                (true, true) => format!("{} ≤ {name} ≤ {}", show(low), show(high)),
+                (true, false) => format!("{name} ≥ {}", show(low)),
+                (false, true) => format!("{name} ≤ {}", show(high)),
+                (false, false) => return None,
+            })
+        }
+    }
+}
+
+/// The name of a variable as the source has it: cells of memory that became variables get theirs
+/// back.
+pub(crate) fn name_of(program: &Program, variable: &Variable) -> String {
+    if let (Type::Scalar(Scalar::Bits(width)), Some((_, address))) =
+        (&variable.ty, variable.name.rsplit_once('.'))
+    {
+        if let Some(cell) = address.parse().ok().and_then(|address| program.named_cell(address, *width)) {
+            return cell.name;
+        }
+    }
+    variable.name.clone()
+}
+
+/// Whether a variable is one of the source, and not a value that the front end keeps for itself.
+pub(crate) fn is_of_source(program: &Program, variable: &Variable) -> bool {
+    let name = name_of(program, variable);
+    let base = name.split(['@', '.', '[']).next().unwrap_or("");
+    if name != variable.name {
+        return true;
+    }
+    let text = program.source(variable.span).slice(variable.span);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    !base.is_empty() && text.split(|c| !is_word(c)).any(|word| word == base)
+}
+
+/// A number below two to the power of some bits, as the nearest one to 0.
+fn centred(value: i64, bits: u32) -> i64 {
+    let unused = 64 - bits;
+    (value << unused) >> unused
+}
+
+fn equation_words(program: &Program, procedure: ProcedureId, equation: &Equation) -> String {
+    // What divides all factors and the constant is part of the modulus.
+    let all = equation.terms.iter().map(|(_, factor)| *factor).chain([equation.constant]);
+    let common = if equation.integral { 0 } else { all.map(i64::trailing_zeros).min().unwrap_or(0) };
+    let bits = equation.bits - common.min(equation.bits - 1);
+    let reduced = |value: i64| if equation.integral { value } else { centred(value >> common, bits) };
+    let mut constant = reduced(equation.constant);
+    let mut terms: Vec<(Var, i64)> = equation
+        .terms
+        .iter()
+        .filter_map(|(place, factor)| match place {
+            Place::Now(variable) => Some((*variable, reduced(*factor))),
+            _ => None,
+        })
+        .filter(|(_, factor)| *factor != 0)
+        .collect();
+    // The first one stands alone on the left, with a positive factor.
+    let Some((first, mut factor)) = terms.first().copied() else { return String::new() };
+    if factor < 0 && (equation.integral || factor != i64::MIN >> (64 - bits)) {
+        factor = factor.wrapping_neg();
+    } else {
+        constant = constant.wrapping_neg();
+        terms.iter_mut().for_each(|(_, factor)| *factor = factor.wrapping_neg());
+    }
+    let name = |variable: Var| name_of(program, program.variable(procedure, variable));
+    let times = |factor: i64, variable: Var| match factor {
+        1 => name(variable),
+        _ => format!("{factor}*{}", name(variable)),
+    };
+    let left = times(factor, first);
+    let mut right = String::new();
+    for (variable, factor) in &terms[1..] {
+        let magnitude = factor.checked_abs().unwrap_or(*factor);
+        match (right.is_empty(), *factor < 0) {
+            (true, true) => right.push('-'),
+            (true, false) => {}
+            (false, true) => right.push_str(" - "),
+            (false, false) => right.push_str(" + "),
+        }
+        right.push_str(&times(magnitude, *variable));
+    }
+    let widest = equation.terms.iter().filter_map(|(place, _)| match place {
+        Place::Now(variable) => Some(program.variable(procedure, *variable).ty.element().width()),
+        _ => None,
+    });
+    let is_exact = equation.integral || widest.max() == Some(bits);
+    match (right.is_empty(), constant) {
+        (true, _) if is_exact && factor == 1 => {
+            let variable = program.variable(procedure, first);
+            right = program.show_value(variable, constant as u64 & variable.ty.element().max());
+        }
+        (true, _) if bits < 63 && !equation.integral => right = (constant & ((1 << bits) - 1)).to_string(),
+        (true, _) => right = constant.to_string(),
+        (false, 0) => {}
+        (false, c) if c < 0 => right.push_str(&format!(" - {}", c.unsigned_abs())),
+        (false, c) => right.push_str(&format!(" + {c}")),
+    }
+    if is_exact {
+        return format!("{left} = {right}");
+    }
+    let modulus = if bits <= 16 { (1u64 << bits).to_string() } else { format!("2^{bits}") };
+    format!("{left} ≡ {right} (mod {modulus})")
+}
+
