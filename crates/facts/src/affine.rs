@@ -333,6 +333,9 @@ impl<'a> Equations<'a> {
         };
         if let Some(solved) = &self.matrices {
             let w = node.map_or_else(|| solved.through(procedure), |node| solved.since_entry(node));
+            if solved.domain.is_zero(&w) {
+                return vec![Claim::Unreached];
+            }
             let (after, entry) = both_places(&solved.slots, procedure, &hidden);
             let gone: Vec<usize> = after.iter().enumerate().filter(|(_, p)| p.is_none()).map(|(i, _)| i).collect();
             let w = solved.domain.extend(&w, &solved.domain.domain.havoc(&gone));
@@ -342,9 +345,8 @@ impl<'a> Equations<'a> {
         if let Some(solved) = &self.relations {
             let w = node.map_or_else(|| solved.through(procedure), |node| solved.since_entry(node));
             let (after, entry) = both_places(&solved.slots, procedure, &hidden);
-            if let Some(module) = w.equations() {
-                claims.extend(self.projected(&module, after, entry));
-            }
+            let Some(module) = w.equations() else { return vec![Claim::Unreached] };
+            claims.extend(self.projected(&module, after, entry));
         }
         claims
     }

@@ -42,6 +42,8 @@ pub enum Claim {
         /// The variables.
         entry: Vec<Var>,
     },
+    /// No run comes here.
+    Unreached,
     /// The value of a variable lies between bounds.
     Range {
         /// The variable.
@@ -60,6 +62,7 @@ impl Claim {
                 std::iter::once(*place).chain(entry.iter().map(|variable| Place::Entry(*variable))).collect()
             }
             Claim::Range { variable, .. } => vec![Place::Now(*variable)],
+            Claim::Unreached => Vec::new(),
         }
     }
 

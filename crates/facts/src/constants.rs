@@ -88,8 +88,9 @@ impl<'a> Constants<'a> {
     /// What is known of the values at a location, or returned, from those at entry.
     fn sources(&self, procedure: ProcedureId, weight: &Transformer, results: bool) -> Vec<Claim> {
         let slots = &self.0.slots;
+        let Some(sources) = weight.sources() else { return vec![Claim::Unreached] };
         let mut claims = Vec::new();
-        for (slot, source) in weight.sources().unwrap_or_default().iter().enumerate() {
+        for (slot, source) in sources.iter().enumerate() {
             let (Source::Join { variables, constant }, Some(place)) = (source, slots.place(procedure, slot))
             else {
                 continue;

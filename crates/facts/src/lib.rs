@@ -5,7 +5,7 @@
 //!    it says at a point, for all stacks or for [`Stacks`] of calls. [`points`]: lines.
 //! 2. `slots.rs`, `linear.rs`, `lower.rs`: from a program to a system of rules with weights;
 //!    `solved.rs`: post\*, and what is read off.
-//! 3. `constants.rs`, `affine.rs`, `intervals.rs`: the domains.
+//! 3. `constants.rs`, `affine.rs`: the domains; ranges are those of `wherefore-flow`.
 //! 4. [`verify`]: every fact is checked by code that shares nothing with the domains.
 //!
 //! \[Lal09\] is Akash Lal, *Interprocedural Analysis and the Verification of Concurrent Programs*,
@@ -21,9 +21,12 @@ mod points;
 mod slots;
 mod solved;
 mod stack;
+mod verify;
 mod words;
 
 pub use analysis::{Analysis, Domain, Fact, NoAnalysis};
 pub use claim::{Claim, Equation, Place};
 pub use points::{Line, first_point, points};
 pub use stack::{NoStacks, Stacks};
+pub use verify::{Verified, verify};
+pub use words::source_names;

@@ -1,5 +1,7 @@
 //! Claims in the words of the source.
 
+use std::collections::BTreeSet;
+
 use wherefore_program::{ProcedureId, Program, Scalar, Type, Var, Variable};
 
 use crate::claim::{Claim, Equation, Place};
@@ -13,6 +15,7 @@ pub(crate) fn words(program: &Program, procedure: ProcedureId, claim: &Claim) ->
             Some(format!("{} = {}", name_of(program, variable), program.show_value(variable, *value)))
         }
         Claim::OneOf { .. } => None,
+        Claim::Unreached => Some("not reached".to_owned()),
         Claim::Range { variable, range } => {
             let variable = program.variable(procedure, *variable);
             let name = name_of(program, variable);
@@ -59,6 +62,13 @@ pub(crate) fn is_of_source(program: &Program, variable: &Variable) -> bool {
     let text = program.source(variable.span).slice(variable.span);
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     !base.is_empty() && text.split(|c| !is_word(c)).any(|word| word == base)
+}
+
+/// The names of all variables of the source.
+pub fn source_names(program: &Program) -> BTreeSet<String> {
+    let locals = program.procedures.iter().flat_map(|procedure| &procedure.variables);
+    let all = program.globals.iter().chain(locals).filter(|variable| is_of_source(program, variable));
+    all.map(|variable| name_of(program, variable)).collect()
 }
 
 /// A number below two to the power of some bits, as the nearest one to 0.
