@@ -315,7 +315,8 @@ impl<'a> Equations<'a> {
     fn equations(&self, module: &Howell, places: &[Option<Place>]) -> Vec<Equation> {
         let turned = module.rows().iter().map(|row| row.iter().rev().copied().collect());
         let turned = Howell::of(module.ring(), module.columns(), turned);
-        let rows = turned.rows().iter().filter_map(|row| {
+        let turned = nearest_to_zero(&turned);
+        let rows = turned.iter().filter_map(|row| {
             let vector: Vec<i64> = row.iter().rev().map(|x| *x as i64).collect();
             equation(self.bits, false, &vector, places)
         });
@@ -375,6 +376,24 @@ impl<'a> Equations<'a> {
     pub fn through(&self, procedure: ProcedureId) -> Vec<Claim> {
         self.to_entry(procedure, None)
     }
+}
+
+/// The rows of a Howell form, with factors near 0: an entry above a leading one can be changed by
+/// multiples of it.
+fn nearest_to_zero(module: &Howell) -> Vec<Vec<u64>> {
+    let mut rows = module.rows().to_vec();
+    let ring = module.ring();
+    for pivot in 1..rows.len() {
+        let (above, rest) = rows.split_at_mut(pivot);
+        let Some(column) = rest[0].iter().position(|x| *x != 0) else { continue };
+        let leading = rest[0][column];
+        for row in above.iter_mut().filter(|row| row[column] > leading / 2) {
+            for (x, y) in row.iter_mut().zip(&rest[0]) {
+                *x = ring.reduce(x.wrapping_sub(*y));
+            }
+        }
+    }
+    rows
 }
 
 /// The places of the slots after and at entry.

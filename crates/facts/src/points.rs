@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wherefore_program::{LocationKind, Node, Program};
+use wherefore_program::{Graph, LocationKind, Node, Program};
 
 use crate::stack::is_start;
 
@@ -19,8 +19,10 @@ pub fn points(program: &Program) -> BTreeMap<Line, Vec<Node>> {
             found.entry((location.span.file.0, line)).or_default().push(node);
         }
     }
+    let ranks = ranks(program);
+    let rank = |node: &Node| ranks[node.procedure.0 as usize][node.location.0 as usize];
     for nodes in found.values_mut() {
-        nodes.sort_by_key(|node| (node.procedure, program.location(*node).span.start, rank(program, *node)));
+        nodes.sort_by_key(|node| (node.procedure, program.location(*node).span.start, rank(node)));
     }
     found
 }
@@ -42,11 +44,16 @@ pub fn first_point(program: &Program, line: Line, nodes: &[Node]) -> Option<Node
     nodes.iter().find(from_elsewhere).or(nodes.first()).copied()
 }
 
-/// The place of a location in its procedure, in the order of execution as far as there is one.
-fn rank(program: &Program, node: Node) -> u32 {
-    let body = program.procedure(node.procedure);
-    let edges = body.edges.iter().map(|edge| (edge.from.0, edge.to.0));
-    let graph = wherefore_program::Graph::new(body.locations.len(), edges);
-    let order = graph.reverse_postorder(body.entry.0);
-    order.iter().position(|location| *location == node.location.0).map_or(u32::MAX, |at| at as u32)
+/// The place of each location in its procedure, in the order of execution as far as there is one.
+fn ranks(program: &Program) -> Vec<Vec<u32>> {
+    let ranks = program.procedures.iter().map(|body| {
+        let edges = body.edges.iter().map(|edge| (edge.from.0, edge.to.0));
+        let graph = Graph::new(body.locations.len(), edges);
+        let mut ranks = vec![u32::MAX; body.locations.len()];
+        for (at, location) in graph.reverse_postorder(body.entry.0).into_iter().enumerate() {
+            ranks[location as usize] = at as u32;
+        }
+        ranks
+    });
+    ranks.collect()
 }

@@ -22,7 +22,7 @@ use wherefore_program::{
 };
 use wherefore_smt::{BitBlaster, Budget, Outcome, Sort, Term, Terms, check_by_cases};
 
-use crate::analysis::Analysis;
+use crate::analysed::Analysed;
 use crate::claim::{Claim, Place};
 
 /// One implication may take so long.
@@ -63,7 +63,7 @@ impl Verified<'_> {
 }
 
 /// Checks what analyses of one program claim at all its locations.
-pub fn verify<'a>(program: &'a Program, analyses: &[Analysis<'a>], limit: Duration) -> Verified<'a> {
+pub fn verify<'a>(program: &'a Program, analyses: &[Analysed<'a>], limit: Duration) -> Verified<'a> {
     let deadline = Instant::now() + limit;
     let mut claims = Claims { at: BTreeMap::new(), through: BTreeMap::new() };
     for node in program.nodes() {

@@ -71,10 +71,12 @@ pub fn source_names(program: &Program) -> BTreeSet<String> {
     all.map(|variable| name_of(program, variable)).collect()
 }
 
-/// A number below two to the power of some bits, as the nearest one to 0.
+/// A number modulo two to the power of some bits, as the nearest one to 0.
 fn centred(value: i64, bits: u32) -> i64 {
     let unused = 64 - bits;
-    (value << unused) >> unused
+    let signed = (value << unused) >> unused;
+    // The half is as near on both sides: it is read as positive if there is room.
+    if bits < 64 && signed == -(1 << (bits - 1)) { -signed } else { signed }
 }
 
 fn equation_words(program: &Program, procedure: ProcedureId, equation: &Equation) -> String {
@@ -95,7 +97,7 @@ fn equation_words(program: &Program, procedure: ProcedureId, equation: &Equation
         .collect();
     // The first one stands alone on the left, with a positive factor.
     let Some((first, mut factor)) = terms.first().copied() else { return String::new() };
-    if factor < 0 && (equation.integral || factor != i64::MIN >> (64 - bits)) {
+    if factor < 0 && factor != i64::MIN {
         factor = factor.wrapping_neg();
     } else {
         constant = constant.wrapping_neg();

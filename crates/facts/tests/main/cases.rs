@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use saphyr::YamlOwned;
 use wherefore_domains::{Howell, Ring};
-use wherefore_facts::{Analysis, Claim, Domain, Equation, Place, Stacks, first_point, points};
+use wherefore_facts::{Analysed, Claim, Domain, Equation, Place, Stacks, first_point, points};
 use wherefore_program::{Node, Program, Var};
 use wherefore_pushdown::Limits;
 
@@ -37,7 +37,7 @@ fn stacks(at: &YamlOwned) -> Option<Stacks> {
 }
 
 fn check_env(program: &Program, fact: &YamlOwned, at: &YamlOwned) -> Result<(), String> {
-    let analysis = Analysis::new(program, Domain::Constants, &Limits::default()).unwrap();
+    let analysis = Analysed::new(program, Domain::Constants, &Limits::default()).unwrap();
     let node = node_at(program, number(at, "line").unwrap() as u32);
     let claims = analysis.claims(node, stacks(at).as_ref(), &|_| true).ok_or("no path comes there")?;
     for (variable, expected) in entries(fact, "env") {
@@ -68,7 +68,7 @@ fn check_affine(program: &Program, fact: &YamlOwned, at: &YamlOwned) -> Result<(
     let ring = text(fact, "ring").unwrap();
     let bits: Option<u32> = ring.strip_prefix("2^").map(|bits| bits.parse().unwrap());
     let domain = bits.map_or(Domain::Affine, Domain::ExactModular);
-    let analysis = Analysis::new(program, domain, &Limits::default()).unwrap();
+    let analysis = Analysed::new(program, domain, &Limits::default()).unwrap();
     let node = node_at(program, number(at, "line").unwrap() as u32);
     let names: Vec<String> = list(fact, "vars").iter().map(name).collect();
     let find = |name: &String| program.find_variable(node.procedure, name).ok_or(format!("no {name}"));

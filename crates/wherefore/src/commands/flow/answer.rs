@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use wherefore_facts::{
-    Analysis, Claim, Domain, Fact, Line, Place, Stacks, Verified, first_point, points, source_names,
+    Analysed, Claim, Domain, Fact, Line, Place, Stacks, Verified, first_point, points, source_names,
 };
 use wherefore_program::{Node, Program, Task};
 
@@ -91,7 +91,7 @@ impl FlowReport {
 pub fn collect(
     report: &mut FlowReport,
     program: &Program,
-    analyses: &[Analysis<'_>],
+    analyses: &[Analysed<'_>],
     verified: Option<&Verified<'_>>,
     choice: &Choice<'_>,
 ) {
@@ -123,7 +123,7 @@ pub fn collect(
 fn at_point(
     report: &mut FlowReport,
     program: &Program,
-    analyses: &[Analysis<'_>],
+    analyses: &[Analysed<'_>],
     verified: Option<&Verified<'_>>,
     choice: &Choice<'_>,
     (line, node): (Line, Node),
@@ -134,7 +134,7 @@ fn at_point(
     let mut constants: BTreeSet<Place> = BTreeSet::new();
     for analysis in analyses {
         let stacks = choice.stacks.map(|(stacks, _)| stacks);
-        if stacks.is_some() && analysis.domain() == Domain::Intervals {
+        if stacks.is_some() && !analysis.knows_stacks() {
             continue;
         }
         let Some(facts) = analysis.facts(node, stacks, choice.names) else {
@@ -146,13 +146,14 @@ fn at_point(
         };
         for fact in facts {
             // A constant is worth showing once.
-            let places = fact.claim.places();
+            let places = fact.claim.as_ref().map(Claim::places).unwrap_or_default();
             if fact.domain == Domain::Constants {
                 constants.extend(&places);
             } else if places.len() == 1 && constants.contains(&places[0]) || shown.contains(&fact.text) {
                 continue;
             }
-            let confirmed = verified.map(|verified| verified.confirms(node, &fact.claim));
+            let confirmed = verified.zip(fact.claim.as_ref());
+            let confirmed = confirmed.map(|(verified, claim)| verified.confirms(node, claim));
             if confirmed == Some(false) {
                 report.not_confirmed += 1;
                 continue;
@@ -171,7 +172,7 @@ fn of_fact(
     verified: Option<bool>,
 ) -> FactReport {
     let (mut variables, mut vector, mut modulus) = (Vec::new(), Vec::new(), None);
-    if let Claim::Equation(equation) = &fact.claim {
+    if let Some(Claim::Equation(equation)) = &fact.claim {
         vector.push(equation.constant);
         for (place, factor) in &equation.terms {
             if let Place::Now(variable) = place {

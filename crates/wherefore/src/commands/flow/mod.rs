@@ -13,7 +13,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use wherefore_facts::{Analysis, Domain, Line, NoAnalysis, Stacks, verify};
+use wherefore_facts::{Analysed, Domain, Line, NoAnalysis, Stacks, verify};
 use wherefore_flow::{Cells, Ranges};
 use wherefore_frontend::load;
 use wherefore_program::{Program, Scalar, Task, Type};
@@ -42,7 +42,8 @@ pub struct FlowArgs {
 
     /// What to look for, separated by commas: `constants`, `affine` (equations over the integers),
     /// `affine:8`, `affine:16`, `affine:32`, `affine:64` (equations and congruences in the
-    /// arithmetic of the machine), `intervals`; or `auto`: what is cheap and worth showing.
+    /// arithmetic of the machine), `intervals`, `uninitialised`, `live`, `reaching`; or `auto`: what
+    /// is cheap and worth showing.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "auto")]
     domain: Vec<Wanted>,
 
@@ -100,7 +101,10 @@ impl FromStr for Wanted {
             return Ok(Wanted::Auto);
         }
         name.parse().map(Wanted::Domain).map_err(|error: String| {
-            format!("{error}; there are auto, constants, affine, affine:8, affine:16, affine:32, affine:64, intervals")
+            format!(
+                "{error}; there are auto, constants, affine, affine:8, affine:16, affine:32, affine:64, \
+                 intervals, uninitialised, live, reaching"
+            )
         })
     }
 }
@@ -128,10 +132,12 @@ pub fn run(args: &FlowArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let stacks = args.stack.as_deref().map(|text| Stacks::parse(text, &program)).transpose();
     let stacks = stacks.map_err(|error| args.question(format!("--stack: {error}")))?;
     let (analyses, notes) = args.analyses(&program)?;
-    if let (Some(_), true) = (&stacks, analyses.iter().any(|analysis| analysis.domain() == Domain::Intervals)) {
-        if args.domain.contains(&Wanted::Domain(Domain::Intervals)) {
-            let message = "--stack: intervals are known for all stacks together only".to_owned();
-            return Err(args.question(message));
+    if stacks.is_some() {
+        let named = |domain: Domain| args.domain.contains(&Wanted::Domain(domain));
+        let without = analyses.iter().find(|analysis| !analysis.knows_stacks() && named(analysis.domain()));
+        if let Some(analysis) = without {
+            let domain = analysis.domain();
+            return Err(args.question(format!("--stack: {domain} is known for all stacks together only")));
         }
     }
     let verified = (!args.no_verify_facts && stacks.is_none())
@@ -190,7 +196,7 @@ impl FlowArgs {
 
     /// The analyses that were asked for. One that was named must be possible; of those that `auto`
     /// chooses, a note says which are not.
-    fn analyses<'a>(&self, program: &'a Program) -> Result<(Vec<Analysis<'a>>, Vec<String>), CliError> {
+    fn analyses<'a>(&self, program: &'a Program) -> Result<(Vec<Analysed<'a>>, Vec<String>), CliError> {
         let (mut analyses, mut notes) = (Vec::new(), Vec::new());
         let limits = self.limits.limits();
         for wanted in &self.domain {
@@ -199,10 +205,10 @@ impl FlowArgs {
                 Wanted::Auto => automatic(program),
             };
             for domain in domains {
-                if analyses.iter().any(|analysis: &Analysis<'_>| analysis.domain() == domain) {
+                if analyses.iter().any(|analysis: &Analysed<'_>| analysis.domain() == domain) {
                     continue;
                 }
-                match Analysis::new(program, domain, &limits) {
+                match Analysed::new(program, domain, &limits) {
                     Ok(analysis) => analyses.push(analysis),
                     Err(why) if *wanted == Wanted::Auto => notes.push(format!("{domain}: {why}")),
                     Err(why) => return Err(self.question(format!("{domain}: {why}"))),

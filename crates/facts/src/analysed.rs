@@ -1,10 +1,11 @@
 //! The front door: a program analysed in a domain, and its facts.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-use wherefore_flow::{Known, Ranges};
-use wherefore_program::{Node, ProcedureId, Program, Scalar, Type, Var};
+use wherefore_flow::{Known, Live, Ranges, Reaching, Tables, Uninitialised, tabulate};
+use wherefore_program::{EdgeRef, Node, ProcedureId, Program, Scalar, Type, Var};
 use wherefore_pushdown::{Limits, StopReason};
 
 use crate::affine::{Equations, NoEquations, Way};
@@ -26,6 +27,12 @@ pub enum Domain {
     ExactModular(u32),
     /// Least and greatest values.
     Intervals,
+    /// Variables that may have no value yet.
+    Uninitialised,
+    /// Variables that may be read before they are written.
+    Live,
+    /// Which lines may have written a variable.
+    Reaching,
 }
 
 impl fmt::Display for Domain {
@@ -36,6 +43,9 @@ impl fmt::Display for Domain {
             Domain::Modular(bits) => write!(f, "affine:{bits}"),
             Domain::ExactModular(bits) => write!(f, "affine:{bits}:exact"),
             Domain::Intervals => f.write_str("intervals"),
+            Domain::Uninitialised => f.write_str("uninitialised"),
+            Domain::Live => f.write_str("live"),
+            Domain::Reaching => f.write_str("reaching"),
         }
     }
 }
@@ -49,6 +59,9 @@ impl FromStr for Domain {
             ["constants"] => Ok(Domain::Constants),
             ["affine"] => Ok(Domain::Affine),
             ["intervals"] => Ok(Domain::Intervals),
+            ["uninitialised"] => Ok(Domain::Uninitialised),
+            ["live"] => Ok(Domain::Live),
+            ["reaching"] => Ok(Domain::Reaching),
             ["affine", width] => bits(width)
                 .map(Domain::Modular)
                 .ok_or_else(|| format!("`{name}`: the width is 8, 16, 32 or 64")),
@@ -71,6 +84,8 @@ pub enum NoAnalysis {
     TooManyVariables(usize),
     /// It is too large for ranges.
     TooLarge,
+    /// Too many steps.
+    NoEnd,
 }
 
 impl fmt::Display for NoAnalysis {
@@ -81,6 +96,7 @@ impl fmt::Display for NoAnalysis {
             NoAnalysis::TooManyVariables(count) => {
                 write!(f, "{count} variables that may be related at once are too many")
             }
+            NoAnalysis::NoEnd => f.write_str("the analysis takes too many steps"),
             NoAnalysis::TooLarge => f.write_str("the program is too large for ranges"),
         }
     }
@@ -93,14 +109,14 @@ impl std::error::Error for NoAnalysis {}
 pub struct Fact {
     /// Where it comes from.
     pub domain: Domain,
-    /// What it says.
-    pub claim: Claim,
+    /// What it says, if it is about values: then it can be checked.
+    pub claim: Option<Claim>,
     /// In the words of the source.
     pub text: String,
 }
 
 /// A program analysed in a domain.
-pub struct Analysis<'a> {
+pub struct Analysed<'a> {
     program: &'a Program,
     domain: Domain,
     found: Found<'a>,
@@ -111,6 +127,9 @@ enum Found<'a> {
     /// For each width of variables.
     Equations(Vec<Equations<'a>>),
     Ranges(Ranges),
+    Uninitialised(Tables<BTreeSet<Var>>),
+    Live(Tables<BTreeSet<Var>>),
+    Reaching(Tables<BTreeSet<(Var, EdgeRef)>>),
 }
 
 /// The widths of the numbers in a program.
@@ -126,7 +145,7 @@ fn widths(program: &Program) -> Vec<u32> {
     widths
 }
 
-impl<'a> Analysis<'a> {
+impl<'a> Analysed<'a> {
     /// Analyses a program.
     pub fn new(program: &'a Program, domain: Domain, limits: &Limits) -> Result<Self, NoAnalysis> {
         if program.uses_threads().is_some() {
@@ -148,6 +167,13 @@ impl<'a> Analysis<'a> {
             Domain::Modular(bits) => Found::Equations(vec![one(bits, Way::Both)?]),
             Domain::ExactModular(bits) => Found::Equations(vec![one(bits, Way::Exact)?]),
             Domain::Intervals => Found::Ranges(Ranges::new(program).ok_or(NoAnalysis::TooLarge)?),
+            Domain::Uninitialised => {
+                Found::Uninitialised(tabulate(program, &Uninitialised).map_err(|_| NoAnalysis::NoEnd)?)
+            }
+            Domain::Live => Found::Live(tabulate(program, &Live).map_err(|_| NoAnalysis::NoEnd)?),
+            Domain::Reaching => {
+                Found::Reaching(tabulate(program, &Reaching).map_err(|_| NoAnalysis::NoEnd)?)
+            }
         };
         Ok(Self { program, domain, found })
     }
@@ -202,7 +228,44 @@ impl<'a> Analysis<'a> {
                 });
                 Some(claims.collect())
             }
+            Found::Uninitialised(_) | Found::Live(_) | Found::Reaching(_) => Some(Vec::new()),
         }
+    }
+
+    /// What domains of sets say at a point.
+    fn sets(&self, node: Node, keep: &dyn Fn(Var) -> bool) -> Option<Vec<String>> {
+        let name = |variable: Var| name_of(self.program, self.program.variable(node.procedure, variable));
+        let shown = |variables: BTreeSet<Var>| -> Vec<String> {
+            variables.into_iter().filter(|variable| keep(*variable)).map(name).collect()
+        };
+        Some(match &self.found {
+            Found::Uninitialised(tables) => {
+                let all = shown(tables.at(&Uninitialised, node)?);
+                all.into_iter().map(|name| format!("{name} may be uninitialised")).collect()
+            }
+            Found::Live(tables) => {
+                let all = shown(tables.at(&Live, node)?);
+                if all.is_empty() { Vec::new() } else { vec![format!("live: {}", all.join(", "))] }
+            }
+            Found::Reaching(tables) => {
+                let mut lines: BTreeMap<Var, BTreeSet<u32>> = BTreeMap::new();
+                for (variable, edge) in tables.at(&Reaching, node)? {
+                    let line = self.program.position(self.program.edge(edge).span).line;
+                    lines.entry(variable).or_default().insert(line);
+                }
+                let words = |lines: BTreeSet<u32>| {
+                    lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+                };
+                let kept = lines.into_iter().filter(|(variable, _)| keep(*variable));
+                kept.map(|(variable, lines)| format!("{} from {}", name(variable), words(lines))).collect()
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// Whether facts can be asked for single stacks.
+    pub fn knows_stacks(&self) -> bool {
+        matches!(self.found, Found::Constants(_) | Found::Equations(_))
     }
 
     /// What holds at a point, in words: of variables of the source, or of those only that have one
@@ -218,9 +281,11 @@ impl<'a> Analysis<'a> {
         let claims = self.claims(node, stacks, &keep)?;
         let fact = |claim: Claim| {
             let text = words(self.program, node.procedure, &claim)?;
-            Some(Fact { domain: self.domain, claim, text })
+            Some(Fact { domain: self.domain, claim: Some(claim), text })
         };
-        Some(claims.into_iter().filter_map(fact).collect())
+        let sets = self.sets(node, &keep)?.into_iter();
+        let sets = sets.map(|text| Fact { domain: self.domain, claim: None, text });
+        Some(claims.into_iter().filter_map(fact).chain(sets).collect())
     }
 
     /// What holds at a point of the values there and at the entry of the procedure.
@@ -228,7 +293,7 @@ impl<'a> Analysis<'a> {
         match &self.found {
             Found::Constants(constants) => constants.since_entry(node),
             Found::Equations(all) => all.iter().flat_map(|equations| equations.since_entry(node)).collect(),
-            Found::Ranges(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -237,7 +302,7 @@ impl<'a> Analysis<'a> {
         match &self.found {
             Found::Constants(constants) => constants.through(procedure),
             Found::Equations(all) => all.iter().flat_map(|equations| equations.through(procedure)).collect(),
-            Found::Ranges(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }
