@@ -19,7 +19,7 @@ use crate::stack::Stacks;
 /// Matrices are computed for at most so many slots.
 const MOST_FOR_MATRICES: usize = 10;
 /// Relations are computed for at most so many slots.
-const MOST_SLOTS: usize = 96;
+const MOST_SLOTS: usize = 160;
 
 /// A domain with its numbers.
 pub(crate) struct In<D> {

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-use wherefore_flow::{Known, Live, Ranges, Reaching, Tables, Uninitialised, tabulate};
-use wherefore_program::{EdgeRef, Node, ProcedureId, Program, Scalar, Type, Var};
+use wherefore_flow::{Known, Live, Range, Ranges, Reaching, Tables, Uninitialised, range_of, tabulate};
+use wherefore_program::{EdgeRef, Node, Operation, ProcedureId, Program, Scalar, Type, Var};
 use wherefore_pushdown::{Limits, StopReason};
 
 use crate::affine::{Equations, NoEquations, Way};
 use crate::claim::{Claim, Place};
 use crate::constants::Constants;
+use crate::lower::returns;
 use crate::stack::Stacks;
-use crate::words::{is_of_source, name_of, words};
+use crate::words::{Scopes, name_of, words};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,6 +121,7 @@ pub struct Analysed<'a> {
     program: &'a Program,
     domain: Domain,
     found: Found<'a>,
+    scopes: Scopes,
 }
 
 enum Found<'a> {
@@ -175,7 +177,7 @@ impl<'a> Analysed<'a> {
                 Found::Reaching(tabulate(program, &Reaching).map_err(|_| NoAnalysis::NoEnd)?)
             }
         };
-        Ok(Self { program, domain, found })
+        Ok(Self { program, domain, found, scopes: Scopes::new(program) })
     }
 
     /// The program.
@@ -224,7 +226,7 @@ impl<'a> Analysed<'a> {
                 };
                 let claims = all.filter(|variable| keep(*variable) && scalar(variable)).filter_map(|variable| {
                     let range = values.of(variable)?;
-                    Some(Claim::Range { variable, range })
+                    Some(Claim::Range { place: Place::Now(variable), range })
                 });
                 Some(claims.collect())
             }
@@ -268,15 +270,12 @@ impl<'a> Analysed<'a> {
         matches!(self.found, Found::Constants(_) | Found::Equations(_))
     }
 
-    /// What holds at a point, in words: of variables of the source, or of those only that have one
-    /// of these names.
+    /// What holds at a point, in words: of the variables of the source that are in sight, or of those
+    /// only that have one of these names.
     pub fn facts(&self, node: Node, stacks: Option<&Stacks>, names: Option<&[String]>) -> Option<Vec<Fact>> {
         let keep = |variable: Var| {
-            let variable = self.program.variable(node.procedure, variable);
-            match names {
-                Some(names) => names.contains(&name_of(self.program, variable)),
-                None => is_of_source(self.program, variable),
-            }
+            let name = || name_of(self.program, self.program.variable(node.procedure, variable));
+            self.scopes.sees(self.program, node, variable) && names.is_none_or(|names| names.contains(&name()))
         };
         let claims = self.claims(node, stacks, &keep)?;
         let fact = |claim: Claim| {
@@ -302,7 +301,37 @@ impl<'a> Analysed<'a> {
         match &self.found {
             Found::Constants(constants) => constants.through(procedure),
             Found::Equations(all) => all.iter().flat_map(|equations| equations.through(procedure)).collect(),
+            Found::Ranges(ranges) => self.returned_ranges(ranges, procedure),
             _ => Vec::new(),
         }
+    }
+
+    /// The ranges of globals and results where a procedure returns.
+    fn returned_ranges(&self, ranges: &Ranges, procedure: ProcedureId) -> Vec<Claim> {
+        let mut joined: BTreeMap<Place, Range> = BTreeMap::new();
+        let mut is_reached = false;
+        for (_, edge) in returns(self.program, procedure) {
+            let Some(values) = ranges.at(Node { procedure, location: edge.from }) else { continue };
+            is_reached = true;
+            let globals = self.program.globals.iter().enumerate();
+            let scalars = globals.filter(|(_, variable)| matches!(variable.ty, Type::Scalar(_)));
+            let mut found: Vec<(Place, Range)> = scalars
+                .filter_map(|(i, _)| {
+                    let variable = Var::Global(i as u32);
+                    Some((Place::Now(variable), values.of(variable)?))
+                })
+                .collect();
+            if let Operation::Return(results) = &edge.operation {
+                let results = results.iter().enumerate();
+                found.extend(results.map(|(i, value)| (Place::Result(i as u32), range_of(value, values))));
+            }
+            for (place, range) in found {
+                joined.entry(place).and_modify(|known| *known = known.join(range)).or_insert(range);
+            }
+        }
+        if !is_reached {
+            return vec![Claim::Unreached];
+        }
+        joined.into_iter().map(|(place, range)| Claim::Range { place, range }).collect()
     }
 }

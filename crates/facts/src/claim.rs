@@ -44,10 +44,10 @@ pub enum Claim {
     },
     /// No run comes here.
     Unreached,
-    /// The value of a variable lies between bounds.
+    /// A value lies between bounds.
     Range {
-        /// The variable.
-        variable: Var,
+        /// The value.
+        place: Place,
         /// The bounds.
         range: Range,
     },
@@ -61,7 +61,7 @@ impl Claim {
             Claim::OneOf { place, entry, .. } => {
                 std::iter::once(*place).chain(entry.iter().map(|variable| Place::Entry(*variable))).collect()
             }
-            Claim::Range { variable, .. } => vec![Place::Now(*variable)],
+            Claim::Range { place, .. } => vec![*place],
             Claim::Unreached => Vec::new(),
         }
     }

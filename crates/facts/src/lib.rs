@@ -29,7 +29,7 @@ pub use claim::{Claim, Equation, Place};
 pub use points::{Line, first_point, points};
 pub use stack::{NoStacks, Stacks};
 pub use verify::{Verified, verify};
-pub use words::source_names;
+pub use words::{name_of, source_names};
 
 /// The guide for writers of analyses, whose examples are tests.
 #[cfg(doctest)]

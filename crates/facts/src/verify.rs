@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_check::meaning::{Held, Here, Meaning, type_sort};
 use wherefore_program::{
     Call, Edge, EdgeId, LocationId, ModRef, Node, Operation, ProcedureId, Program, Var,
@@ -27,6 +27,9 @@ use crate::claim::{Claim, Place};
 
 /// One implication may take so long.
 const PATIENCE: Duration = Duration::from_millis(300);
+
+/// A solver is asked so many questions, then there is a new one.
+const QUESTIONS: usize = 24;
 
 /// The claims that were confirmed.
 pub struct Verified<'a> {
@@ -149,6 +152,10 @@ struct Check<'a> {
     effects: ModRef,
     terms: Terms,
     solver: BitBlaster,
+    /// How many questions it was asked.
+    asked: usize,
+    /// The variables of formulas.
+    variables: FxHashMap<Term, Vec<Term>>,
 }
 
 /// What must be shown: that premises give each claim of a target, in some values.
@@ -162,7 +169,14 @@ struct Obligation {
 
 impl<'a> Check<'a> {
     fn new(program: &'a Program) -> Self {
-        Self { program, effects: ModRef::new(program), terms: Terms::new(), solver: BitBlaster::new() }
+        Self {
+            program,
+            effects: ModRef::new(program),
+            terms: Terms::new(),
+            solver: BitBlaster::new(),
+            asked: 0,
+            variables: FxHashMap::default(),
+        }
     }
 
     fn value(&mut self, values: &Values, variable: Var) -> Term {
@@ -230,8 +244,8 @@ impl<'a> Check<'a> {
                 Some(any)
             }
             Claim::Unreached => Some(Terms::FALSE),
-            Claim::Range { variable, range } => {
-                let value = self.place(Place::Now(*variable), now, other)?;
+            Claim::Range { place, range } => {
+                let value = self.place(*place, now, other)?;
                 let value = self.low(value, 64);
                 let width = self.terms.width(value);
                 let (low, high) = range.unsigned_bounds();
@@ -265,16 +279,55 @@ impl<'a> Check<'a> {
         self.all(claims, &mut entry, None)
     }
 
+    /// Whether premises give a goal: first those that it has to do with, then all of them.
     fn follows(&mut self, premises: &[Term], goal: Term, patience: Duration) -> bool {
         if goal == Terms::TRUE || premises.contains(&goal) {
             return true;
         }
+        let near = self.connected(premises, goal);
+        let is_part = near.len() < premises.len() && goal != Terms::FALSE;
+        is_part && self.refutes(near, goal, patience) || self.refutes(premises.to_vec(), goal, patience)
+    }
+
+    /// Whether premises and the negation of a goal contradict each other.
+    fn refutes(&mut self, mut premises: Vec<Term>, goal: Term, patience: Duration) -> bool {
         let broken = self.terms.not(goal);
-        let mut all: Vec<Term> = premises.iter().copied().filter(|term| *term != Terms::TRUE).collect();
-        all.push(broken);
-        let outcome =
-            check_by_cases(&mut self.solver, &mut self.terms, &[], &all, &Budget::time(patience));
+        premises.retain(|term| *term != Terms::TRUE);
+        premises.push(broken);
+        let budget = Budget::time(patience);
+        // What earlier questions left behind would be looked at again and again.
+        self.asked += 1;
+        if self.asked % QUESTIONS == 0 {
+            self.solver = BitBlaster::new();
+        }
+        let outcome = check_by_cases(&mut self.solver, &mut self.terms, &[], &premises, &budget);
         matches!(outcome, Outcome::Unsat(_))
+    }
+
+    /// The premises that share variables with a goal, or with others that do.
+    fn connected(&mut self, premises: &[Term], goal: Term) -> Vec<Term> {
+        for term in premises.iter().chain([&goal]) {
+            if !self.variables.contains_key(term) {
+                self.variables.insert(*term, self.terms.variables(*term));
+            }
+        }
+        let mut reached: FxHashSet<Term> = self.variables[&goal].iter().copied().collect();
+        let mut taken = vec![false; premises.len()];
+        loop {
+            let mut grew = false;
+            for (premise, taken) in premises.iter().zip(&mut taken).filter(|(_, taken)| !**taken) {
+                let variables = &self.variables[premise];
+                if variables.iter().any(|variable| reached.contains(variable)) {
+                    reached.extend(variables);
+                    *taken = true;
+                    grew = true;
+                }
+            }
+            if !grew {
+                break;
+            }
+        }
+        premises.iter().zip(taken).filter(|(_, taken)| *taken).map(|(premise, _)| *premise).collect()
     }
 
     /// Drops claims until all that are left are inductive; false if the time is over.

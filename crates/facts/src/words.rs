@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use wherefore_program::{ProcedureId, Program, Scalar, Type, Var, Variable};
+use wherefore_program::{
+    FileId, NamedCell, Node, Object, ProcedureId, Program, Scalar, Type, Var, Variable,
+};
 
 use crate::claim::{Claim, Equation, Place};
 
@@ -14,9 +16,8 @@ pub(crate) fn words(program: &Program, procedure: ProcedureId, claim: &Claim) ->
             let variable = program.variable(procedure, *variable);
             Some(format!("{} = {}", name_of(program, variable), program.show_value(variable, *value)))
         }
-        Claim::OneOf { .. } => None,
         Claim::Unreached => Some("not reached".to_owned()),
-        Claim::Range { variable, range } => {
+        Claim::Range { place: Place::Now(variable), range } => {
             let variable = program.variable(procedure, *variable);
             let name = name_of(program, variable);
             let show = |value: i128| program.show_value(variable, value as u64 & variable.ty.element().max());
@@ -28,28 +29,35 @@ pub(crate) fn words(program: &Program, procedure: ProcedureId, claim: &Claim) ->
                 let (low, high) = range.unsigned_bounds();
                 (i128::from(low), i128::from(high), 0, i128::from(variable.max()))
             };
+            if low == high {
+                return Some(format!("{name} = {}", show(low)));
+            }
             Some(match (low > least, high < most) {
-                (true, true) if low == high => format!("{name} = {}", show(low)),
                 (true, true) => format!("{} ≤ {name} ≤ {}", show(low), show(high)),
                 (true, false) => format!("{name} ≥ {}", show(low)),
                 (false, true) => format!("{name} ≤ {}", show(high)),
                 (false, false) => return None,
             })
         }
+        Claim::OneOf { .. } | Claim::Range { .. } => None,
     }
+}
+
+/// The cell of memory that became a variable.
+fn cell_of<'p>(program: &'p Program, variable: &Variable) -> Option<NamedCell<'p>> {
+    let Type::Scalar(Scalar::Bits(width)) = variable.ty else { return None };
+    let (_, address) = variable.name.rsplit_once('.')?;
+    program.named_cell(address.parse().ok()?, width)
+}
+
+fn object_of<'p>(program: &'p Program, variable: &Variable) -> Option<&'p Object> {
+    cell_of(program, variable).map(|cell| cell.object)
 }
 
 /// The name of a variable as the source has it: cells of memory that became variables get theirs
 /// back.
-pub(crate) fn name_of(program: &Program, variable: &Variable) -> String {
-    if let (Type::Scalar(Scalar::Bits(width)), Some((_, address))) =
-        (&variable.ty, variable.name.rsplit_once('.'))
-    {
-        if let Some(cell) = address.parse().ok().and_then(|address| program.named_cell(address, *width)) {
-            return cell.name;
-        }
-    }
-    variable.name.clone()
+pub fn name_of(program: &Program, variable: &Variable) -> String {
+    cell_of(program, variable).map_or_else(|| variable.name.clone(), |cell| cell.name)
 }
 
 /// Whether a variable is one of the source, and not a value that the front end keeps for itself.
@@ -62,6 +70,76 @@ pub(crate) fn is_of_source(program: &Program, variable: &Variable) -> bool {
     let text = program.source(variable.span).slice(variable.span);
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     !base.is_empty() && text.split(|c| !is_word(c)).any(|word| word == base)
+}
+
+/// Where the variables of a program come into sight.
+pub(crate) struct Scopes {
+    globals: Vec<Scope>,
+    locals: Vec<Vec<Scope>>,
+}
+
+/// Where a variable is in sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// Nowhere: the source does not have it.
+    Nowhere,
+    /// Everywhere.
+    Everywhere,
+    /// In a procedure, from a place of its file on.
+    Behind(ProcedureId, FileId, u32),
+}
+
+impl Scopes {
+    pub fn new(program: &Program) -> Self {
+        let globals = program.globals.iter().map(|variable| {
+            if !is_of_source(program, variable) {
+                return Scope::Nowhere;
+            }
+            let Some(function) = object_of(program, variable).and_then(|object| object.function.clone()) else {
+                return Scope::Everywhere;
+            };
+            // A local variable that lives in memory: from where its name occurs first.
+            let Some(procedure) = program.find_procedure(&function) else { return Scope::Everywhere };
+            let span = program.procedure(procedure).span;
+            let name = name_of(program, variable);
+            let base = name.split(['.', '[']).next().unwrap_or("");
+            let text = program.source(span).text().get(span.start as usize..).unwrap_or("");
+            let found = text.match_indices(base).find(|(at, _)| is_word_at(text, *at, base.len()));
+            let at = span.start + found.map_or(0, |(at, _)| at as u32);
+            Scope::Behind(procedure, span.file, at)
+        });
+        let locals = program.procedures().map(|(id, body)| {
+            let scope = |(i, variable): (usize, &Variable)| match is_of_source(program, variable) {
+                false => Scope::Nowhere,
+                true if i < body.parameters => Scope::Everywhere,
+                true => Scope::Behind(id, variable.span.file, variable.span.start),
+            };
+            body.variables.iter().enumerate().map(scope).collect()
+        });
+        Self { globals: globals.collect(), locals: locals.collect() }
+    }
+
+    /// Whether a variable is in sight at a location.
+    pub fn sees(&self, program: &Program, node: Node, variable: Var) -> bool {
+        let scope = match variable {
+            Var::Global(i) => self.globals[i as usize],
+            Var::Local(i) => self.locals[node.procedure.0 as usize][i as usize],
+        };
+        match scope {
+            Scope::Nowhere => false,
+            Scope::Everywhere => true,
+            Scope::Behind(procedure, file, start) => {
+                let span = program.location(node).span;
+                node.procedure == procedure && (span.file != file || span.start > start)
+            }
+        }
+    }
+}
+
+fn is_word_at(text: &str, at: usize, length: usize) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    !text[..at].chars().next_back().is_some_and(is_word)
+        && !text[at + length..].chars().next().is_some_and(is_word)
 }
 
 /// The names of all variables of the source.

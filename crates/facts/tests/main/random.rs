@@ -178,11 +178,11 @@ fn holds(claim: &Claim, program: &Program, node: Node, variables: &[Var], store:
             assert!(entry.is_empty());
             Some(value(*variable)) == *constant
         }
-        Claim::OneOf { .. } => panic!("{claim:?}"),
-        Claim::Range { variable, range } => {
+        Claim::Range { place: Place::Now(variable), range } => {
             assert!(program.variable(node.procedure, *variable).ty.element() != Scalar::Bool);
             range.contains(value(*variable))
         }
+        Claim::OneOf { .. } | Claim::Range { .. } => panic!("{claim:?}"),
     }
 }
 

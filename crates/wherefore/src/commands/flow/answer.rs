@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use wherefore_facts::{
-    Analysed, Claim, Domain, Fact, Line, Place, Stacks, Verified, first_point, points, source_names,
+    Analysed, Claim, Domain, Fact, Line, Place, Stacks, Verified, first_point, name_of, points, source_names,
 };
 use wherefore_program::{Node, Program, Task};
 
@@ -162,6 +162,10 @@ fn at_point(
             report.facts.push(of_fact(program, fact, (node, at, file.clone()), choice, confirmed));
         }
     }
+    // Whatever else is said of a place that no run comes to is of no use.
+    if report.not_reached.iter().any(|place| place.at == at) {
+        report.facts.retain(|fact| fact.at != at);
+    }
 }
 
 fn of_fact(
@@ -173,11 +177,14 @@ fn of_fact(
 ) -> FactReport {
     let (mut variables, mut vector, mut modulus) = (Vec::new(), Vec::new(), None);
     if let Some(Claim::Equation(equation)) = &fact.claim {
-        vector.push(equation.constant);
+        let unused = 64 - equation.bits;
+        // Near 0, which is how people read them.
+        let near = |value: i64| if equation.integral { value } else { (value << unused) >> unused };
+        vector.push(near(equation.constant));
         for (place, factor) in &equation.terms {
             if let Place::Now(variable) = place {
-                variables.push(program.variable(node.procedure, *variable).name.clone());
-                vector.push(*factor);
+                variables.push(name_of(program, program.variable(node.procedure, *variable)));
+                vector.push(near(*factor));
             }
         }
         modulus = (!equation.integral).then_some(equation.bits);
