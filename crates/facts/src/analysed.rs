@@ -173,9 +173,7 @@ impl<'a> Analysed<'a> {
                 Found::Uninitialised(tabulate(program, &Uninitialised).map_err(|_| NoAnalysis::NoEnd)?)
             }
             Domain::Live => Found::Live(tabulate(program, &Live).map_err(|_| NoAnalysis::NoEnd)?),
-            Domain::Reaching => {
-                Found::Reaching(tabulate(program, &Reaching).map_err(|_| NoAnalysis::NoEnd)?)
-            }
+            Domain::Reaching => Found::Reaching(tabulate(program, &Reaching).map_err(|_| NoAnalysis::NoEnd)?),
         };
         Ok(Self { program, domain, found, scopes: Scopes::new(program) })
     }
@@ -224,10 +222,11 @@ impl<'a> Analysed<'a> {
                     let variable = self.program.variable(node.procedure, *variable);
                     matches!(variable.ty, Type::Scalar(_)) && !variable.float && !variable.pointer
                 };
-                let claims = all.filter(|variable| keep(*variable) && scalar(variable)).filter_map(|variable| {
-                    let range = values.of(variable)?;
-                    Some(Claim::Range { place: Place::Now(variable), range })
-                });
+                let claims =
+                    all.filter(|variable| keep(*variable) && scalar(variable)).filter_map(|variable| {
+                        let range = values.of(variable)?;
+                        Some(Claim::Range { place: Place::Now(variable), range })
+                    });
                 Some(claims.collect())
             }
             Found::Uninitialised(_) | Found::Live(_) | Found::Reaching(_) => Some(Vec::new()),
@@ -255,9 +254,8 @@ impl<'a> Analysed<'a> {
                     let line = self.program.position(self.program.edge(edge).span).line;
                     lines.entry(variable).or_default().insert(line);
                 }
-                let words = |lines: BTreeSet<u32>| {
-                    lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
-                };
+                let words =
+                    |lines: BTreeSet<u32>| lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
                 let kept = lines.into_iter().filter(|(variable, _)| keep(*variable));
                 kept.map(|(variable, lines)| format!("{} from {}", name(variable), words(lines))).collect()
             }
@@ -275,7 +273,8 @@ impl<'a> Analysed<'a> {
     pub fn facts(&self, node: Node, stacks: Option<&Stacks>, names: Option<&[String]>) -> Option<Vec<Fact>> {
         let keep = |variable: Var| {
             let name = || name_of(self.program, self.program.variable(node.procedure, variable));
-            self.scopes.sees(self.program, node, variable) && names.is_none_or(|names| names.contains(&name()))
+            self.scopes.sees(self.program, node, variable)
+                && names.is_none_or(|names| names.contains(&name()))
         };
         let claims = self.claims(node, stacks, &keep)?;
         let fact = |claim: Claim| {

@@ -164,9 +164,7 @@ pub(crate) fn equations(
     match &condition.kind {
         ExprKind::Unary(UnaryOp::Not, inner) => part(inner, !truth),
         ExprKind::Binary(op, left, right) => match (op, truth) {
-            (BinaryOp::And, true) | (BinaryOp::Or, false) => {
-                [part(left, truth), part(right, truth)].concat()
-            }
+            (BinaryOp::And, true) | (BinaryOp::Or, false) => [part(left, truth), part(right, truth)].concat(),
             (BinaryOp::Implies, false) => [part(left, true), part(right, false)].concat(),
             (BinaryOp::Eq, true) | (BinaryOp::Ne, false) => {
                 let form = |expr: &Expr| Linear::of(expr, slots, procedure, numbers);

@@ -216,7 +216,8 @@ impl<D: Statements> Lowering<'_, D> {
     /// Parameters are bound, the other locals of the callee start afresh, and those of the caller
     /// are out of sight.
     fn entered(&self, procedure: ProcedureId, call: &Call) -> Changes {
-        let mut changes: Changes = (self.slots.result(0)..self.slots.count).map(|slot| (slot, None)).collect();
+        let mut changes: Changes =
+            (self.slots.result(0)..self.slots.count).map(|slot| (slot, None)).collect();
         let callee = self.program.procedure(call.callee);
         for i in callee.parameters..callee.variables.len() {
             self.initialise(call.callee, Var::Local(i as u32), &mut changes);

@@ -30,15 +30,13 @@ pub fn points(program: &Program) -> BTreeMap<Line, Vec<Node>> {
 /// The first point of a line: before anything on it is executed. Of a loop, that is before its
 /// condition, unless the line has statements that are executed once before it.
 pub fn first_point(program: &Program, line: Line, nodes: &[Node]) -> Option<Node> {
-    let is_here = |node: &Node| {
-        program.line(*node) == Some(line.1) && program.location(*node).span.file.0 == line.0
-    };
+    let is_here =
+        |node: &Node| program.line(*node) == Some(line.1) && program.location(*node).span.file.0 == line.0;
     let from_elsewhere = |node: &&Node| {
         let body = program.procedure(node.procedure);
         body.entry == node.location
             || body.edges.iter().any(|edge| {
-                edge.to == node.location
-                    && !is_here(&Node { procedure: node.procedure, location: edge.from })
+                edge.to == node.location && !is_here(&Node { procedure: node.procedure, location: edge.from })
             })
     };
     nodes.iter().find(from_elsewhere).or(nodes.first()).copied()

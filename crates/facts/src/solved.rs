@@ -3,8 +3,7 @@
 
 use wherefore_program::{Node, ProcedureId, Program};
 use wherefore_pushdown::{
-    Automaton, Configuration, Contexts, Direction, Limits, Method, Options, Reading, StopReason,
-    solve,
+    Automaton, Configuration, Contexts, Direction, Limits, Method, Options, Reading, StopReason, solve,
 };
 
 use crate::lower::{CONTROL, Layout, Lowering, Statements, returns};

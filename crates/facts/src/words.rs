@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wherefore_program::{
-    FileId, NamedCell, Node, Object, ProcedureId, Program, Scalar, Type, Var, Variable,
-};
+use wherefore_program::{FileId, NamedCell, Node, Object, ProcedureId, Program, Scalar, Type, Var, Variable};
 
 use crate::claim::{Claim, Equation, Place};
 
@@ -95,7 +93,8 @@ impl Scopes {
             if !is_of_source(program, variable) {
                 return Scope::Nowhere;
             }
-            let Some(function) = object_of(program, variable).and_then(|object| object.function.clone()) else {
+            let Some(function) = object_of(program, variable).and_then(|object| object.function.clone())
+            else {
                 return Scope::Everywhere;
             };
             // A local variable that lives in memory: from where its name occurs first.
@@ -220,4 +219,3 @@ fn equation_words(program: &Program, procedure: ProcedureId, equation: &Equation
     let modulus = if bits <= 16 { (1u64 << bits).to_string() } else { format!("2^{bits}") };
     format!("{left} ≡ {right} (mod {modulus})")
 }
-

@@ -206,7 +206,8 @@ impl<A: Analysis> Solver<'_, A> {
             at
         } else {
             let facts = vec![None; body.locations.len()];
-            let table = Table { procedure, first: first.clone(), facts, last: None, callers: BTreeSet::new() };
+            let table =
+                Table { procedure, first: first.clone(), facts, last: None, callers: BTreeSet::new() };
             self.tables.push(table);
             self.tables.len() - 1
         };

@@ -90,7 +90,8 @@ impl Analysis for Live {
 
     fn back(&self, step: &Step<'_>, caller: &Self::Fact, callee: &Self::Fact) -> Self::Fact {
         let gone = step.overwrites();
-        let kept: BTreeSet<Var> = caller.iter().filter(|variable| !gone.contains(variable)).copied().collect();
+        let kept: BTreeSet<Var> =
+            caller.iter().filter(|variable| !gone.contains(variable)).copied().collect();
         merged(&kept, callee).into_iter().chain(step.reads()).collect()
     }
 }

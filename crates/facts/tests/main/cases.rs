@@ -82,8 +82,10 @@ fn check_affine(program: &Program, fact: &YamlOwned, at: &YamlOwned) -> Result<(
             other => panic!("{other:?}"),
         })
         .collect();
-    let expected: Vec<Vec<i64>> =
-        list(fact, "basis").iter().map(|row| items(row).iter().map(|x| x.as_integer().unwrap()).collect()).collect();
+    let expected: Vec<Vec<i64>> = list(fact, "basis")
+        .iter()
+        .map(|row| items(row).iter().map(|x| x.as_integer().unwrap()).collect())
+        .collect();
     let is_equal = match bits {
         Some(bits) => {
             let module = |rows: &[Vec<i64>]| {

@@ -7,9 +7,7 @@ use std::time::Duration;
 use wherefore_domains::{Howell, Ring};
 use wherefore_facts::{Analysed, Claim, Domain, Equation, Place, verify};
 use wherefore_frontend::parse;
-use wherefore_program::{
-    Coverage, ExploreLimits, Language, Node, Program, Runs, Scalar, Type, Var, explore,
-};
+use wherefore_program::{Coverage, ExploreLimits, Language, Node, Program, Runs, Scalar, Type, Var, explore};
 use wherefore_pushdown::Limits;
 
 /// Random numbers (xorshift).
@@ -161,9 +159,8 @@ pub fn read(text: &str) -> Program {
 }
 
 fn holds(claim: &Claim, program: &Program, node: Node, variables: &[Var], store: &[u64]) -> bool {
-    let value = |variable: Var| {
-        store[variables.iter().position(|other| *other == variable).expect("it is seen")]
-    };
+    let value =
+        |variable: Var| store[variables.iter().position(|other| *other == variable).expect("it is seen")];
     match claim {
         Claim::Unreached => false,
         Claim::Equation(Equation { bits, constant, terms, .. }) => {
@@ -207,8 +204,13 @@ fn matrices_are_exact_on_affine_programs() {
                 continue;
             };
             let claims = claims.unwrap_or_else(|| panic!("{text}\n{node:?} is reached"));
-            for (claim, store) in claims.iter().flat_map(|claim| found.iter().map(move |store| (claim, store))) {
-                assert!(holds(claim, &program, node, &variables, store), "{text}\n{node:?} {claim:?} {store:?}");
+            for (claim, store) in
+                claims.iter().flat_map(|claim| found.iter().map(move |store| (claim, store)))
+            {
+                assert!(
+                    holds(claim, &program, node, &variables, store),
+                    "{text}\n{node:?} {claim:?} {store:?}"
+                );
             }
             if is_complete {
                 let columns = variables.len() + 1;
@@ -219,7 +221,8 @@ fn matrices_are_exact_on_affine_programs() {
                     let mut row = vec![0; columns];
                     row[0] = equation.constant as u64;
                     for (place, factor) in &equation.terms {
-                        let at = variables.iter().position(|variable| Place::Now(*variable) == *place).unwrap();
+                        let at =
+                            variables.iter().position(|variable| Place::Now(*variable) == *place).unwrap();
                         row[at + 1] = *factor as u64;
                     }
                     row

@@ -61,11 +61,17 @@ fn sets_have_what_happens() {
                 for variable in globals.chain((0..locals).map(Var::Local)) {
                     match writers.get(&cell(depth, variable)) {
                         Some(writer) => {
-                            assert!(defined.contains(&(variable, *writer)), "{text}\n{node:?} {variable:?} {writer:?}");
+                            assert!(
+                                defined.contains(&(variable, *writer)),
+                                "{text}\n{node:?} {variable:?} {writer:?}"
+                            );
                             seen[0] += 1;
                         }
                         None if matches!(variable, Var::Local(_)) => {
-                            assert!(unset.contains(&variable), "{text}\n{node:?} {variable:?} was never written");
+                            assert!(
+                                unset.contains(&variable),
+                                "{text}\n{node:?} {variable:?} was never written"
+                            );
                             seen[1] += 1;
                         }
                         None => {}
@@ -77,8 +83,12 @@ fn sets_have_what_happens() {
                 for variable in step.reads() {
                     for (_, before) in waiting.remove(&cell(depth, variable)).unwrap_or_default() {
                         let here = live.at(&Live, before).unwrap();
-                        let is_seen = matches!(variable, Var::Global(_)) || before.procedure == node.procedure;
-                        assert!(!is_seen || here.contains(&variable), "{text}\n{before:?} {variable:?} is read");
+                        let is_seen =
+                            matches!(variable, Var::Global(_)) || before.procedure == node.procedure;
+                        assert!(
+                            !is_seen || here.contains(&variable),
+                            "{text}\n{before:?} {variable:?} is read"
+                        );
                         seen[2] += 1;
                     }
                 }
@@ -89,11 +99,25 @@ fn sets_have_what_happens() {
                         }
                     }
                     Operation::Return(_) => {
-                        writers.retain(|(frame, variable), _| *frame != depth || !matches!(variable, Var::Local(_)));
-                        waiting.retain(|(frame, variable), _| *frame != depth || !matches!(variable, Var::Local(_)));
-                        if let Some((call, frame)) = state.stack.len().checked_sub(2).map(|at| &state.stack[at]).and_then(|frame| Some((frame.calling?, frame))) {
+                        writers.retain(|(frame, variable), _| {
+                            *frame != depth || !matches!(variable, Var::Local(_))
+                        });
+                        waiting.retain(|(frame, variable), _| {
+                            *frame != depth || !matches!(variable, Var::Local(_))
+                        });
+                        if let Some((call, frame)) = state
+                            .stack
+                            .len()
+                            .checked_sub(2)
+                            .map(|at| &state.stack[at])
+                            .and_then(|frame| Some((frame.calling?, frame)))
+                        {
                             let call = EdgeRef { procedure: frame.procedure, edge: call };
-                            let back = Step { program: &program, edge: call, operation: &program.edge(call).operation };
+                            let back = Step {
+                                program: &program,
+                                edge: call,
+                                operation: &program.edge(call).operation,
+                            };
                             for variable in back.overwrites() {
                                 writers.insert(cell(depth - 1, variable), call);
                                 waiting.remove(&cell(depth - 1, variable));

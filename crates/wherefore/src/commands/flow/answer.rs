@@ -79,11 +79,17 @@ pub fn names(program: &Program) -> BTreeSet<String> {
 
 impl FlowReport {
     pub fn new(task: &Task, notes: Vec<String>) -> Self {
-        let unsupported = task.unsupported.iter().map(|place| {
-            format!("no run comes to {}", place.words(&task.program))
-        });
+        let unsupported =
+            task.unsupported.iter().map(|place| format!("no run comes to {}", place.words(&task.program)));
         let assumptions = task.assumptions_in_words().into_iter().chain(unsupported).collect();
-        Self { schema: SCHEMA, facts: Vec::new(), not_confirmed: 0, not_reached: Vec::new(), notes, assumptions }
+        Self {
+            schema: SCHEMA,
+            facts: Vec::new(),
+            not_confirmed: 0,
+            not_reached: Vec::new(),
+            notes,
+            assumptions,
+        }
     }
 }
 

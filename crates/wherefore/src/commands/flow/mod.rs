@@ -143,12 +143,18 @@ pub fn run(args: &FlowArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let verified = (!args.no_verify_facts && stacks.is_none())
         .then(|| verify(&program, &analyses, args.limits.limits().time.unwrap_or(CHECKING)));
     let mut report = FlowReport::new(&task, notes);
-    answer::collect(&mut report, &program, &analyses, verified.as_ref(), &answer::Choice {
-        line,
-        stacks: stacks.as_ref().zip(args.stack.as_deref()),
-        names: args.vars.as_deref(),
-        checks: !args.no_verify_facts,
-    });
+    answer::collect(
+        &mut report,
+        &program,
+        &analyses,
+        verified.as_ref(),
+        &answer::Choice {
+            line,
+            stacks: stacks.as_ref().zip(args.stack.as_deref()),
+            names: args.vars.as_deref(),
+            checks: !args.no_verify_facts,
+        },
+    );
     let text = match args.json {
         true => super::text::json(&report),
         false => text::show(&report, &program, line, args.all),
@@ -232,9 +238,12 @@ impl FlowArgs {
             let name = Path::new(program.sources[index as usize].name());
             file.is_none_or(|file| name.ends_with(file) || name == Path::new(file))
         };
-        let files: BTreeSet<u32> = points.keys().map(|(file, _)| *file).filter(|file| is_file(*file)).collect();
+        let files: BTreeSet<u32> =
+            points.keys().map(|(file, _)| *file).filter(|file| is_file(*file)).collect();
         if files.is_empty() {
-            return Err(self.question(format!("--at: no file of the program is called `{}`", file.unwrap_or(""))));
+            return Err(
+                self.question(format!("--at: no file of the program is called `{}`", file.unwrap_or("")))
+            );
         }
         let line = files.iter().map(|file| (*file, number)).find(|line| points.contains_key(line));
         line.ok_or_else(|| {
