@@ -112,7 +112,12 @@ impl<'a> Check<'a> {
         self.try_formula(claim, now, other).unwrap_or(Terms::TRUE)
     }
 
-    pub fn try_formula(&mut self, claim: &Claim, now: &mut Values, other: Option<&Obligation>) -> Option<Term> {
+    pub fn try_formula(
+        &mut self,
+        claim: &Claim,
+        now: &mut Values,
+        other: Option<&Obligation>,
+    ) -> Option<Term> {
         match claim {
             Claim::Equation(equation) => {
                 let bits = equation.bits;

@@ -64,7 +64,8 @@ fn one_line_and_its_stacks() {
 #[test]
 fn json_has_a_vector_for_each_equation() {
     let answer: serde_json::Value =
-        serde_json::from_str(&text(&[ODOMETER, "--at", "15", "--domain", "affine:32", "--json"])).expect("JSON");
+        serde_json::from_str(&text(&[ODOMETER, "--at", "15", "--domain", "affine:32", "--json"]))
+            .expect("JSON");
     assert_eq!(answer["schema"], 1);
     let facts = answer["facts"].as_array().expect("facts");
     let even = facts.iter().find(|fact| fact["text"] == "legs ≡ 0 (mod 2)").expect("legs is even");

@@ -20,7 +20,7 @@ use wherefore_program::{Program, Scalar, Task, Type};
 
 use super::c::{CArgs, Loaded};
 use crate::exit::{CliError, Exit, print};
-use crate::limits::LimitArgs;
+use crate::limits::{DEFAULT_FOR_C, LimitArgs};
 use answer::FlowReport;
 
 /// Show what holds at the lines of a program: constants, equations, congruences, bounds.
@@ -117,6 +117,8 @@ const SPLITS: usize = 3;
 
 /// Reads, analyses, verifies, prints.
 pub fn run(args: &FlowArgs, out: &mut impl Write) -> Result<Exit, CliError> {
+    let (name, is_json) = (args.name(), args.json);
+    args.limits.guard(move |reason| super::unknown(&name, is_json, reason));
     let task = args.load()?;
     let program = with_cells(&task.program);
     if program.uses_threads().is_some() {
@@ -141,7 +143,7 @@ pub fn run(args: &FlowArgs, out: &mut impl Write) -> Result<Exit, CliError> {
         }
     }
     let verified = (!args.no_verify_facts && stacks.is_none())
-        .then(|| verify(&program, &analyses, args.limits.limits().time.unwrap_or(CHECKING)));
+        .then(|| verify(&program, &analyses, args.limits.limits().time.map_or(CHECKING, |time| time / 2)));
     let mut report = FlowReport::new(&task, notes);
     answer::collect(
         &mut report,
@@ -177,9 +179,13 @@ fn with_cells(program: &Program) -> Program {
 }
 
 impl FlowArgs {
+    fn name(&self) -> String {
+        let mut files = self.file.iter().chain(&self.c.project).map(|path| path.display().to_string());
+        files.next().unwrap_or_default()
+    }
+
     fn question(&self, message: String) -> CliError {
-        let file = self.file.iter().chain(&self.c.project).map(|path| path.display().to_string()).next();
-        CliError::Question { file: file.unwrap_or_default(), message }
+        CliError::Question { file: self.name(), message }
     }
 
     fn load(&self) -> Result<Task, CliError> {
@@ -204,7 +210,8 @@ impl FlowArgs {
     /// chooses, a note says which are not.
     fn analyses<'a>(&self, program: &'a Program) -> Result<(Vec<Analysed<'a>>, Vec<String>), CliError> {
         let (mut analyses, mut notes) = (Vec::new(), Vec::new());
-        let limits = self.limits.limits();
+        let mut limits = self.limits.limits();
+        limits.time = limits.time.or(Some(DEFAULT_FOR_C));
         for wanted in &self.domain {
             let domains = match wanted {
                 Wanted::Domain(domain) => vec![*domain],
@@ -217,6 +224,10 @@ impl FlowArgs {
                 match Analysed::new(program, domain, &limits) {
                     Ok(analysis) => analyses.push(analysis),
                     Err(why) if *wanted == Wanted::Auto => notes.push(format!("{domain}: {why}")),
+                    Err(why @ NoAnalysis::Stopped(_)) => {
+                        let answer = super::unknown(&self.name(), self.json, &format!("{domain}: {why}"));
+                        return Err(CliError::NotDecided { answer });
+                    }
                     Err(why) => return Err(self.question(format!("{domain}: {why}"))),
                 }
             }
