@@ -125,7 +125,7 @@ pub struct Analysed<'a> {
 }
 
 enum Found<'a> {
-    Constants(Constants<'a>),
+    Constants(Box<Constants<'a>>),
     /// For each width of variables.
     Equations(Vec<Equations<'a>>),
     Ranges(Ranges),
@@ -160,7 +160,7 @@ impl<'a> Analysed<'a> {
         let one = |bits, way| Equations::new(program, bits, way, limits).map_err(wrong);
         let found = match domain {
             Domain::Constants => {
-                Found::Constants(Constants::new(program, limits).map_err(NoAnalysis::Stopped)?)
+                Found::Constants(Box::new(Constants::new(program, limits).map_err(NoAnalysis::Stopped)?))
             }
             Domain::Affine => {
                 let all = widths(program).into_iter().map(|bits| one(bits, Way::Integers));

@@ -140,11 +140,11 @@ impl<'a> Equations<'a> {
     /// What holds at a location since the entry, or when the procedure returns.
     fn to_entry(&self, procedure: ProcedureId, node: Option<Node>) -> Vec<Claim> {
         let mut claims = Vec::new();
-        let hidden = |place: Place| match (node, place) {
-            (Some(_), Place::Result(_)) => true,
-            (None, Place::Now(Var::Local(_))) => true,
-            (_, Place::Entry(_)) => true,
-            _ => false,
+        let hidden = |place: Place| {
+            matches!(
+                (node, place),
+                (Some(_), Place::Result(_)) | (None, Place::Now(Var::Local(_))) | (_, Place::Entry(_))
+            )
         };
         if let Some(solved) = &self.matrices {
             let w = node.map_or_else(|| solved.through(procedure), |node| solved.since_entry(node));

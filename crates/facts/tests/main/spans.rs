@@ -13,9 +13,10 @@ pub fn echelon(mut rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
         rows.swap(done, at);
         for other in 0..rows.len() {
             if other != done && rows[other][column] != 0 {
-                let (a, b) = (rows[done][column], rows[other][column]);
-                for i in 0..columns {
-                    rows[other][i] = rows[other][i] * a - rows[done][i] * b;
+                let pivot = rows[done].clone();
+                let (a, b) = (pivot[column], rows[other][column]);
+                for (x, y) in rows[other].iter_mut().zip(pivot) {
+                    *x = *x * a - y * b;
                 }
                 normalise(&mut rows[other]);
             }
