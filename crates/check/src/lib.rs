@@ -43,7 +43,9 @@ mod engine;
 pub mod exact;
 pub mod harness;
 pub mod induction;
-mod meaning;
+/// For crates that check claims about programs: the meaning that shares nothing with any engine.
+#[doc(hidden)]
+pub mod meaning;
 mod path_terms;
 mod portfolio;
 mod projected;

@@ -12,22 +12,22 @@ use wherefore_program::{
 use wherefore_smt::{Op, Sort, Term, Terms};
 
 /// What variables hold before a step.
-pub(crate) trait Held {
+pub trait Held {
     /// The value of a variable.
     fn held(&mut self, terms: &mut Terms, variable: Var) -> Term;
 }
 
 /// Where an expression is read: a procedure, and the values there.
-pub(crate) struct Here<'h> {
+pub struct Here<'h> {
     pub procedure: ProcedureId,
     pub values: &'h mut dyn Held,
 }
 
 /// Variables with the values that a step gives them, each once.
-pub(crate) type Changes = Vec<(Var, Term)>;
+pub type Changes = Vec<(Var, Term)>;
 
 /// The meaning of steps, as terms.
-pub(crate) struct Meaning<'m, 'a> {
+pub struct Meaning<'m, 'a> {
     pub terms: &'m mut Terms,
     pub program: &'a Program,
     /// While an assignment is read: the values after it.
@@ -37,7 +37,7 @@ pub(crate) struct Meaning<'m, 'a> {
 }
 
 /// What a call does.
-pub(crate) struct Entered {
+pub struct Entered {
     /// In the caller, before the callee starts.
     pub changes: Changes,
     /// The variables of the callee when it starts.
@@ -351,7 +351,7 @@ fn sort_of(ty: Scalar) -> Sort {
 }
 
 /// The sort of the values of a type.
-pub(crate) fn type_sort(ty: &Type) -> Sort {
+pub fn type_sort(ty: &Type) -> Sort {
     match ty {
         Type::Scalar(scalar) => sort_of(*scalar),
         Type::Array { element, .. } => Sort::Array { index: 32, element: element.width() },

@@ -10,7 +10,8 @@
 //!    programs.
 //! 4. Domains made from domains: [`WeightedRelations`] (matrices), [`PropertyAutomaton::product`]
 //!    (finite-state properties), [`ByLength`] (the same weights, sorted by the lengths of paths).
-//! 5. Dataflow: [`CopyConstants`], [`AffineRelations`].
+//! 5. Dataflow: [`CopyConstants`], [`AffineRelations`]; modulo `2^w`: [`Howell`] forms, and on them
+//!    [`ModularAffine`] and [`CongruenceRelations`].
 //!
 //! # Papers
 //! \[Lal09\] is Akash Lal, *Interprocedural Analysis and the Verification of Concurrent Programs*,
@@ -24,8 +25,11 @@
 mod affine;
 pub mod bdd;
 mod by_length;
+mod congruence_relations;
 mod copy_constants;
+mod howell;
 mod locals;
+mod modular_affine;
 mod property;
 mod relation;
 mod shortest_path;
@@ -33,8 +37,11 @@ mod weighted_relation;
 
 pub use affine::{Affine, AffineLocals, AffineRelations, MatrixSpace};
 pub use by_length::{ByLength, ByLengthMerge, Lengths};
+pub use congruence_relations::{CongruenceLocals, CongruenceRelations, Congruences};
 pub use copy_constants::{Constant, CopyConstants, CopyLocals, Source, Transformer};
+pub use howell::{Howell, Ring};
 pub use locals::{Entry, Locals};
+pub use modular_affine::{MatrixModule, ModularAffine, ModularLocals};
 pub use property::PropertyAutomaton;
 pub use relation::{Relation, RelationDomain};
 pub use shortest_path::{Cost, ShortestPath};

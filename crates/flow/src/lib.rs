@@ -5,20 +5,26 @@
 //!    expression can be, and what a condition says about variables.
 //! 2. [`Ranges`]: the ranges of all variables at all locations of a program.
 //! 3. [`Available`]: the conditions that were tested before, and still hold.
-//! 4. [`Cells`]: memory at known addresses as variables; [`fold`]: constants in the place of
+//! 4. [`Analysis`]: analyses of one's own, solved by [`tabulate`]; [`Reaching`], [`Live`] and
+//!    [`Uninitialised`] are written with it.
+//! 5. [`Cells`]: memory at known addresses as variables; [`fold`]: constants in the place of
 //!    expressions with one value.
 
+mod analysis;
 mod available;
 mod cells;
 mod expression;
 mod fold;
+mod gen_kill;
 mod range;
 mod ranges;
 mod rewrite;
 
+pub use analysis::{Analysis, CONTEXTS, Flow, NoEnd, Step, Tables, tabulate};
 pub use available::Available;
 pub use cells::Cells;
 pub use expression::{Known, Nothing, range_of};
 pub use fold::fold;
+pub use gen_kill::{Live, Reaching, Uninitialised};
 pub use range::Range;
 pub use ranges::{Ranges, Values};

@@ -376,9 +376,17 @@ fn what_is_not_modelled_with_threads_is_unknown_or_refused() {
     let answer = answer(&task, &question, &Session::default(), &Budget::default());
     let Overall::Unknown(why) = answer.decision() else { panic!("{:?}", answer.decision()) };
     assert!(why.words(&task.program).contains("a thread that starts in a function of another type"));
-    let refused = in_c(&format!("_Thread_local int z; void *t(void *a) {{ z = 1; return 0; }} {start}"));
+    // An object of each thread whose address is taken.
+    let task =
+        in_c(&format!("_Thread_local int z; void *t(void *a) {{ int *p = &z; *p = 1; return 0; }} {start}"));
+    let task = task.expect("a program");
+    let answer = wherefore_check::answer(&task, &question, &Session::default(), &Budget::default());
+    let Overall::Unknown(why) = answer.decision() else { panic!("{:?}", answer.decision()) };
+    assert!(why.words(&task.program).contains("each thread has for itself"), "{}", why.words(&task.program));
+    let sections = "void __VERIFIER_atomic_begin(void); _Atomic int z;";
+    let refused = in_c(&format!("{sections} void *t(void *a) {{ z = 1; return 0; }} {start}"));
     let message = refused.expect_err("refused").to_string();
-    assert!(message.contains("`_Thread_local` in a program with threads is not supported"), "{message}");
+    assert!(message.contains("`_Atomic` beside atomic sections is not supported"), "{message}");
 }
 
 /// What invariants of pairs rest on must not get lost: each thread adds one, and the last one makes

@@ -261,6 +261,21 @@ impl CArgs {
         entry: Option<&str>,
         label: Option<&str>,
     ) -> Result<Loaded, CliError> {
+        self.load_with(files, entry, label, true)
+    }
+
+    /// Reads C files without checks of the rules of C, unless they are asked for.
+    pub fn load_without_rules(&self, files: &[PathBuf], entry: Option<&str>) -> Result<Loaded, CliError> {
+        self.load_with(files, entry, None, false)
+    }
+
+    fn load_with(
+        &self,
+        files: &[PathBuf],
+        entry: Option<&str>,
+        label: Option<&str>,
+        with_rules: bool,
+    ) -> Result<Loaded, CliError> {
         let named = !self.error_function.is_empty()
             || !self.error_label.is_empty()
             || self.assertions
@@ -316,7 +331,7 @@ impl CArgs {
         if !self.checks.is_empty() {
             // Beside those that the property asks for.
             options.checks.extend(self.checks.iter().flat_map(|list| list.kinds()).copied());
-        } else if is_open && !files.iter().any(|file| c::is_cimple(file)) {
+        } else if with_rules && is_open && !files.iter().any(|file| c::is_cimple(file)) {
             options.checks = CHECKS[..CHECKS.len() - ON_REQUEST].iter().copied().collect();
         }
         if label.is_some() {

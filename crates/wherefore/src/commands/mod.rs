@@ -1,4 +1,4 @@
-//! Questions to programs: `wherefore check`, `explain`, `project`, `slice` and `serve`.
+//! Questions to programs: `wherefore check`, `explain`, `flow`, `project`, `slice` and `serve`.
 //!
 //! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C
 //! is read; `files.rs`, `database.rs`: from which files; `report.rs`: an answer as data for JSON;
@@ -10,6 +10,7 @@ pub mod check;
 mod database;
 pub mod explain;
 mod files;
+pub mod flow;
 pub mod harness;
 mod progress;
 pub mod project;

@@ -5,6 +5,7 @@ mod c;
 mod c_verdicts;
 mod explain;
 mod floats;
+mod flow;
 mod library;
 mod pds;
 mod program;
