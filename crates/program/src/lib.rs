@@ -78,7 +78,7 @@ pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
 pub use task::{Assumption, Compilation, Errors, Input, InputModels, Language, Recipe, Task, Unsupported};
 pub use threads::{
     Context, Move, Moves, Starting, SwitchPoints, Thread, ThreadCoverage, ThreadExploration, ThreadLimits,
-    ThreadStep, ThreadTrace, ThreadedState, Threads, explore_threads, thread_starts,
+    ThreadStep, ThreadTrace, ThreadWalk, ThreadedState, Threads, explore_threads, thread_starts,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
 pub use violation::{Violation, ViolationKind};

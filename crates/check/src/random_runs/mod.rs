@@ -23,6 +23,8 @@ use crate::budget::Budget;
 use crate::engine::{Engine, Session, without_threads};
 use crate::verdict::{Answer, Cause, CheckError, EngineName, Facts, FailingRun, Stopped, Verdict, Why};
 use search::{End, Kept, Search};
+pub(crate) use tape::{Fresh, Player, Tape};
+pub(crate) use values::{Dictionary, Random};
 
 /// Runs with random inputs.
 #[derive(Default)]

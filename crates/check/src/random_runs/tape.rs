@@ -9,7 +9,7 @@ use super::values::{Dictionary, Habit, Random};
 
 /// The choices of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tape {
+pub(crate) struct Tape {
     /// Inputs and choices among edges, in the order of the run.
     pub values: Vec<u64>,
     /// The value of all variables that come into being without one.
@@ -19,7 +19,7 @@ pub(super) struct Tape {
 }
 
 /// Feeds a run from a tape, and writes down what is chosen when the tape is at its end.
-pub(super) struct Player<'a> {
+pub(crate) struct Player<'a> {
     program: &'a Program,
     pub tape: &'a mut Tape,
     at: usize,
@@ -31,7 +31,7 @@ pub(super) struct Player<'a> {
 }
 
 /// Where choices come from that are not on the tape.
-pub(super) enum Fresh<'a> {
+pub(crate) enum Fresh<'a> {
     /// They are 0.
     Zero,
     /// They are drawn.
@@ -40,7 +40,7 @@ pub(super) enum Fresh<'a> {
 
 /// What has a habit: the inputs at a location, or the cells of a memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub(crate) enum Place {
     At(Option<Node>),
     Memory(u32),
 }

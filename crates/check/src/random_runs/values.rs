@@ -11,7 +11,7 @@ use wherefore_program::{Argument, Expr, ExprKind, Operation, Program, Target};
 
 /// Numbers without end, from a seed (SplitMix64).
 #[derive(Clone, Debug)]
-pub(super) struct Random(pub u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
     pub fn next(&mut self) -> u64 {
@@ -34,7 +34,7 @@ impl Random {
 
 /// Constants of a program, with the neighbours of each.
 #[derive(Clone, Debug)]
-pub(super) struct Dictionary {
+pub(crate) struct Dictionary {
     /// As signed numbers, without repetition.
     values: Vec<i64>,
 }
@@ -138,7 +138,7 @@ fn collect(expr: &Expr, constants: &mut BTreeSet<i64>) {
 
 /// How one place chooses its values during one run.
 #[derive(Clone, Debug)]
-pub(super) enum Habit {
+pub(crate) enum Habit {
     /// Always one of these.
     Few(Vec<u64>),
     /// Small numbers, below this one.
@@ -179,7 +179,7 @@ impl Habit {
 }
 
 /// A value from 0 to `max` that is worth trying.
-pub(super) fn likely(max: u64, dictionary: &Dictionary, random: &mut Random) -> u64 {
+pub(crate) fn likely(max: u64, dictionary: &Dictionary, random: &mut Random) -> u64 {
     match random.below(8) {
         0..2 => random.below(8).min(max),
         2..7 => dictionary.draw(max, random),

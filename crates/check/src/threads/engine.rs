@@ -5,7 +5,7 @@ use std::time::Duration;
 use wherefore_program::{CallGraph, Program, Task, thread_starts};
 
 use super::explicit::{self, Effort};
-use super::{Covered, ScheduleLimits, eager, events, modular};
+use super::{Covered, ScheduleLimits, eager, events, modular, random};
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
 use crate::verdict::{Answer, CheckError, EngineName, Verdict, Why};
@@ -33,6 +33,8 @@ pub enum Way {
     Events,
     /// By invariants of pairs of threads.
     Modular,
+    /// Random schedules.
+    Random,
 }
 
 impl Engine for ScheduleSearch {
@@ -42,6 +44,7 @@ impl Engine for ScheduleSearch {
             Way::Eager => EngineName::Eager,
             Way::Events => EngineName::Events,
             Way::Modular => EngineName::Modular,
+            Way::Random => EngineName::RandomRuns,
         }
     }
 
@@ -51,7 +54,7 @@ impl Engine for ScheduleSearch {
         }
         match self.way {
             Way::Eager => eager::takes(&task.program),
-            Way::Auto | Way::Explicit | Way::Events | Way::Modular => Ok(()),
+            Way::Auto | Way::Explicit | Way::Events | Way::Modular | Way::Random => Ok(()),
         }
     }
 
@@ -64,6 +67,9 @@ impl Engine for ScheduleSearch {
         }
         if self.way == Way::Modular {
             return modular::prove(task, budget).unwrap_or_else(|| events::nothing(task));
+        }
+        if self.way == Way::Random {
+            return random::search(task, &self.limits, budget).unwrap_or_else(|| events::nothing(task));
         }
         if self.way == Way::Events {
             return events::search(task, &self.limits, Covered::default(), work);
@@ -88,8 +94,8 @@ impl Engine for ScheduleSearch {
 }
 
 impl ScheduleSearch {
-    /// Explicit search for a while, then orders of events, then explicit search with what time is
-    /// left; what knows most is the answer.
+    /// Explicit search for a while, random schedules, then orders of events, then explicit search
+    /// with what time is left; what knows most is the answer.
     fn with_large_data(&self, task: &Task, (session, budget): (&Session, &Budget)) -> Answer {
         let part = |divisor: u32, else_time: Duration| match budget.deadline {
             Some(_) => budget.share(divisor),
@@ -101,6 +107,12 @@ impl ScheduleSearch {
         let is_over = first.stop.is_none();
         if is_definite(&first.answer) {
             return first.answer;
+        }
+        if let Some(found) = random::search(task, &self.limits, &part(10, FIRST)) {
+            // A schedule with fewer switches is easier to understand.
+            let time = budget.left().map_or(FIRST, |left| FIRST.min(left / 4));
+            let fewer = events::search(task, &self.limits, first.covered, (session, &budget.within(time)));
+            return if is_definite(&fewer) { fewer } else { found };
         }
         let asks_all = self.limits.switches.is_none() && self.limits.threads.is_none();
         // Where threads are started for ever, unrolling proves nothing.

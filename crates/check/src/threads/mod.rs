@@ -11,13 +11,15 @@
 //! 3. `eager`: \[Lal09\] §7.1: a bounded number of contexts as one sequential program, which the
 //!    exact engine decides, for all depths of recursion.
 //! 4. `events`: all orders of the events of unrolled threads as one formula, for data of any size.
-//! 5. `modular`: invariants of pairs of threads, for any number of them; proves only.
+//! 5. `random.rs`: random schedules; finds failures only.
+//! 6. `modular`: invariants of pairs of threads, for any number of them; proves only.
 
 pub mod eager;
 mod engine;
 mod events;
 mod explicit;
 mod modular;
+mod random;
 
 use std::sync::Arc;
 

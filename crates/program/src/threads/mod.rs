@@ -9,7 +9,8 @@
 //! 2. `moves.rs`: what other threads can see of it; atomic sections are one move.
 //! 3. `explore.rs`: all schedules, by their number of context switches.
 //! 4. `schedule.rs`: runs with several threads, and whether the program can run them.
-//! 5. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
+//! 5. `walk.rs`: one run in place, for random schedules.
+//! 6. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
 //!    first value is never read.
 
 mod dead;
@@ -17,6 +18,7 @@ mod explore;
 mod moves;
 mod schedule;
 mod starts;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,6 +30,7 @@ pub use explore::{ThreadCoverage, ThreadExploration, ThreadLimits, explore_threa
 pub use moves::{Move, Moves, SwitchPoints};
 pub use schedule::{Context, ThreadStep, ThreadTrace};
 pub use starts::{Threads, thread_starts};
+pub use walk::ThreadWalk;
 
 /// A configuration of a program with threads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -63,7 +63,8 @@ impl SwitchPoints {
         Self::Visible(points.collect())
     }
 
-    fn has(&self, node: Node) -> bool {
+    /// Whether a thread may be interrupted at a location.
+    pub fn has(&self, node: Node) -> bool {
         match self {
             Self::All => true,
             Self::Visible(points) => points[node.procedure.0 as usize][node.location.0 as usize],

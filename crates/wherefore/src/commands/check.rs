@@ -175,12 +175,8 @@ impl CheckArgs {
             Engine::Auto => Some(Way::Auto),
             Engine::Explicit => Some(Way::Explicit),
             Engine::Eager => Some(Way::Eager),
-            Engine::Exact
-            | Engine::Cegar
-            | Engine::Bounded
-            | Engine::Induction
-            | Engine::Pdr
-            | Engine::Random => None,
+            Engine::Exact | Engine::Cegar | Engine::Bounded | Engine::Induction | Engine::Pdr => None,
+            Engine::Random => has_threads.then_some(Way::Random),
             Engine::Events => Some(Way::Events),
             Engine::Modular => Some(Way::Modular),
         };
