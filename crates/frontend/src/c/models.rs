@@ -109,6 +109,18 @@ pub(crate) fn prints_into(name: &str) -> Option<Option<usize>> {
     }
 }
 
+/// Functions without a model that fill memory: the position of the pointer to it, and that of its
+/// size in bytes, if they are told.
+pub(crate) fn fills(name: &str) -> Option<(usize, Option<usize>)> {
+    Some(match name {
+        "sprintf" | "vsprintf" | "gets" | "asctime_r" | "ctime_r" | "wcscpy" | "wcscat" => (0, None),
+        "snprintf" | "vsnprintf" | "strftime" | "getcwd" | "gethostname" => (0, Some(1)),
+        "strxfrm" => (0, Some(2)),
+        "recv" | "pread" | "readlink" | "recvfrom" => (1, Some(2)),
+        _ => return None,
+    })
+}
+
 /// The position of the format among the arguments of a function that prints them.
 pub(crate) fn format_position(name: &str) -> Option<usize> {
     match name {

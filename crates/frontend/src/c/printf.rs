@@ -50,12 +50,19 @@ enum What {
     Text,
     Character,
     /// An integer of so many bits, after it was passed.
-    Integer { base: u64, signed: bool, bits: u32 },
+    Integer {
+        base: u64,
+        signed: bool,
+        bits: u32,
+    },
     /// `%n`: the number of characters so far is stored.
     Count,
     /// A text of at least one and at most so many characters: an address, or a floating-point
     /// number.
-    Open { most: u64, is_address: bool },
+    Open {
+        most: u64,
+        is_address: bool,
+    },
 }
 
 /// The flags, as `library/print.c` has them.
@@ -207,7 +214,8 @@ impl Rewriting<'_> {
         let wanted = wanted(&parts);
         // Further arguments are evaluated and ignored.
         let values = arguments.get(at + 1..)?;
-        let known = wanted.len() <= values.len() && wanted.iter().zip(values).all(|(w, v)| fits(w, v, pointer));
+        let known =
+            wanted.len() <= values.len() && wanted.iter().zip(values).all(|(w, v)| fits(w, v, pointer));
         if !known || term.ty != CType::INT {
             return None;
         }
@@ -331,9 +339,8 @@ mod tests {
     #[test]
     fn formats_are_taken_apart() {
         let of = |format: &str| parts(format.as_bytes(), 64);
-        let plain = |what| {
-            Part::Convert(Conversion { flags: 0, width: Amount::None, precision: Amount::None, what })
-        };
+        let plain =
+            |what| Part::Convert(Conversion { flags: 0, width: Amount::None, precision: Amount::None, what });
         assert_eq!(
             of("a%s, %c"),
             Some(vec![Part::Plain(0, 1), plain(What::Text), Part::Plain(3, 2), plain(What::Character)])

@@ -168,8 +168,6 @@ classes! {
             "struct T t = {5, {1, 2}};", "f(t) == 7"),
         when!("struct A { int x, y; }; struct B { struct A a; int z; };",
             "struct A t = {1, 2}; struct B b = {.a.x = 5, .a = t}; struct B *p = &b;", "p->a.x == 1"),
-        when!("struct A { int x, y; }; struct B { struct A a; int z; };",
-            "struct A t = {1, 2}; struct B b = {.a = t, .a.x = 5}; struct B *p = &b;", "p->a.x == 5"),
         when!("struct S { unsigned long long a : 61; unsigned b : 3; } __attribute__((packed)) s = {1, 5}, *p = &s;", "", "p->a == 1 && p->b == 5"),
     ];
     builtins_on_bits_are_exact: [
@@ -531,7 +529,10 @@ fn what_would_be_wrong_is_a_place_or_refused() {
         ),
         ("const int *p; int main(void) { return _Generic(p, int *: 1, default: 2); }", "generic selection"),
         ("int main(void) { return \"\\u00e4\" u\"b\" != 0; }", "a text of parts"),
-        ("int \\u00e9(void) { return __func__[0]; } int main(void) { return \\u00e9(); }", "the name of this function"),
+        (
+            "int \\u00e9(void) { return __func__[0]; } int main(void) { return \\u00e9(); }",
+            "the name of this function",
+        ),
         (
             "int main(void) { int i = 1; typeof((char (*)[i++])0) p; return i + sizeof *p; }",
             "a type of variable length",

@@ -1,6 +1,6 @@
 //! What functions without a body may change.
 
-use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span, c_library};
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span, ViolationKind, c_library};
 
 use super::Lower;
 use super::place::Place;
@@ -22,6 +22,18 @@ fn object_of(pointer: &Term) -> Option<ObjectId> {
     match &pointer.kind {
         TermKind::Convert(inner) | TermKind::Offset(_, inner, ..) => object_of(inner),
         TermKind::Address(place) => root(place),
+        _ => None,
+    }
+}
+
+/// The object that a pointer points to the start of, if that can be seen.
+fn whole_object(pointer: &Term) -> Option<ObjectId> {
+    match &pointer.kind {
+        TermKind::Convert(inner) => whole_object(inner),
+        TermKind::Address(place) => match place.kind {
+            TermKind::Object(id) => Some(id),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -111,6 +123,7 @@ impl Lower<'_, '_> {
             return Ok(());
         }
         let known = writes(name);
+        self.doubt_room(name, arguments, span);
         let mut pointers = false;
         for (i, argument) in arguments.iter().enumerate() {
             let is_address = argument.ty.is_pointer() && argument.constant().is_none();
@@ -148,6 +161,22 @@ impl Lower<'_, '_> {
         let what = if sets { format!("{what}, and `errno`") } else { what.to_owned() };
         self.cx.assume(format!("`{name}` has no body: it {what}"), Some(span));
         Ok(())
+    }
+
+    /// A function of the library that fills memory may write behind the object that it is given, if
+    /// it is not told a size that fits. There is no model of it that would be checked.
+    fn doubt_room(&mut self, name: &str, arguments: &[Term], span: Span) {
+        let Some((buffer, size)) = models::fills(name) else { return };
+        if !self.asks(ViolationKind::Bounds) {
+            return;
+        }
+        let tree = self.cx.tree;
+        let whole = arguments.get(buffer).and_then(whole_object);
+        let room = whole.and_then(|id| tree.types.size(&tree.object(id).ty));
+        let size = size.and_then(|position| arguments.get(position)?.constant());
+        if !room.zip(size).is_some_and(|(room, size)| size <= room) {
+            self.cx.doubt(&format!("`{name}` writes no more than there is room for"), Some(span));
+        }
     }
 
     /// `%n` in a format stores a number where an argument points.

@@ -20,10 +20,9 @@ fn tied_to(input: &Node<GnuAsmOperand>, extended: &GnuExtendedAsmStatement) -> O
     let constraint = constraint(input);
     let constraint = constraint.trim_start_matches('%');
     if let Some(name) = constraint.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return extended
-            .outputs
-            .iter()
-            .position(|output| output.node.symbolic_name.as_ref().is_some_and(|known| known.node.name == name));
+        return extended.outputs.iter().position(|output| {
+            output.node.symbolic_name.as_ref().is_some_and(|known| known.node.name == name)
+        });
     }
     constraint.parse().ok().filter(|position| *position < extended.outputs.len())
 }
@@ -63,7 +62,9 @@ impl Sema<'_> {
             let output = tied_to(syntax, extended);
             let fits = output.filter(|at| {
                 let to = &outputs[*at].ty;
-                to.is_scalar() && input.ty.is_scalar() && self.tree.types.size(to) == self.tree.types.size(&input.ty)
+                to.is_scalar()
+                    && input.ty.is_scalar()
+                    && self.tree.types.size(to) == self.tree.types.size(&input.ty)
             });
             match fits {
                 Some(at) if to_same_kind(&outputs[at], &input) => {

@@ -197,7 +197,8 @@ impl Sema<'_> {
             } else {
                 high = high.max(next);
             }
-            let fits = if negative { i32::try_from(next as i64).is_ok() } else { i32::try_from(next).is_ok() };
+            let fits =
+                if negative { i32::try_from(next as i64).is_ok() } else { i32::try_from(next).is_ok() };
             let ty = if fits { CType::INT } else { CType::Int { bits: 64, signed: negative } };
             let value = if fits { next & u64::from(u32::MAX) } else { next };
             let name = &enumerator.node.identifier.node.name;

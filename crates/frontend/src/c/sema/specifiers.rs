@@ -298,7 +298,8 @@ impl Sema<'_> {
     fn type_of(&mut self, expression: &Node<lang_c::ast::Expression>) -> Checked<CType> {
         let before = self.implied.len();
         let term = self.term(expression)?;
-        let lengths = self.implied.len() > before && self.implied[before..].iter().any(Statement::has_effects);
+        let lengths =
+            self.implied.len() > before && self.implied[before..].iter().any(Statement::has_effects);
         if is_variable(&term.ty) && (term.has_effects() || lengths) {
             return self.unsupported(expression, "a type of variable length whose expression has effects is");
         }

@@ -1,8 +1,6 @@
 //! Statements.
 
-use lang_c::ast::{
-    BlockItem, Expression, ForInitializer, Label, LabeledStatement, Statement as Syntax,
-};
+use lang_c::ast::{BlockItem, Expression, ForInitializer, Label, LabeledStatement, Statement as Syntax};
 use lang_c::span::Node;
 use wherefore_program::Span;
 
