@@ -234,6 +234,7 @@ classes! {
         when!("", "int x = 3, y; __asm__(\"\" : [o] \"=r\"(y) : \"[o]\"(x));", "y == 3"),
     ];
     more_of_gnu: [
+        when!("struct B { int a; } b = (struct B) { }; int f(void) {}", "b.a == 0"), when!("struct S { int a; } __attribute__((ms_struct)); int x;", "x == 0"),
         when!("", "__label__ out; int x = 1; goto out; x = 2; out: ;", "x == 1"), when!("", "int x = 0; goto *&&a; x = 1; a: ;", "x == 0"),
         when!("", "__builtin_clrsb(1) == 30 && __builtin_clrsb(-1) == 31 && __builtin_clrsb(0) == 31"), when!("int v = -7;", "__builtin_clrsb(v) == 28"),
         when!("struct s { int a; } s; double d; int i; char *p;", "__builtin_classify_type(i) == 1 && __builtin_classify_type(p) == 5 && __builtin_classify_type(d) == 8 && __builtin_classify_type(s) == 12"),
@@ -536,6 +537,10 @@ fn what_would_be_wrong_is_a_place_or_refused() {
         (
             "int main(void) { int i = 1; typeof((char (*)[i++])0) p; return i + sizeof *p; }",
             "a type of variable length",
+        ),
+        (
+            "struct S { int a; } __attribute__((ms_struct)); struct S s; int main(void) { return s.a; }",
+            "ms_struct",
         ),
         (
             "typedef struct __attribute__((scalar_storage_order(\"big-endian\"))) { int a; } T; T s; int main(void) { return s.a; }",

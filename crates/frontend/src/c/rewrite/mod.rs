@@ -234,7 +234,7 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 depth += 1;
                 heads.push(starts_literal(previous));
             }
-            "{" if previous == ")" && !top && is_literal_head => {
+            "{" if previous == ")" && is_literal_head => {
                 // GNU: `(T){}`
                 if let Some((at, "}")) = (Tokens { text, at: tokens.at }).next() {
                     insertions.push((at, "0".into()));
