@@ -174,7 +174,7 @@ impl Lower<'_, '_> {
         let whole = arguments.get(buffer).and_then(whole_object);
         let room = whole.and_then(|id| tree.types.size(&tree.object(id).ty));
         let size = size.and_then(|position| arguments.get(position)?.constant());
-        if !room.zip(size).is_some_and(|(room, size)| size <= room) {
+        if room.zip(size).is_none_or(|(room, size)| size > room) {
             self.cx.doubt(&format!("`{name}` writes no more than there is room for"), Some(span));
         }
     }
