@@ -539,6 +539,10 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "a type of variable length",
         ),
         (
+            "struct a_structure_with_a_long_name { int a; }; struct __attribute__((ms_struct)) T { int a; } s; int main(void) { return s.a; }",
+            "ms_struct",
+        ),
+        (
             "struct S { int a; } __attribute__((ms_struct)); struct S s; int main(void) { return s.a; }",
             "ms_struct",
         ),

@@ -1,6 +1,9 @@
 //! Structures, unions and enumerations.
 
-use lang_c::ast::{EnumType, SpecifierQualifier, StructDeclaration, StructKind, StructType, TypeSpecifier};
+use lang_c::ast::{
+    Declaration, DeclarationSpecifier, EnumType, SpecifierQualifier, StructDeclaration, StructKind,
+    StructType, TypeSpecifier,
+};
 use lang_c::span::Node;
 
 use super::specifiers::Attributes;
@@ -45,7 +48,9 @@ impl Sema<'_> {
     /// Attributes inside a definition, or in front of its name, that are not modelled and that
     /// nothing else was refused for.
     fn refuse_attributes(&mut self, syntax: &Node<StructType>) {
-        let range = self.lines.original(syntax.span.start)..self.lines.original(syntax.span.end);
+        // Those right behind the braces, too: the parser drops them.
+        let end = self.lines.end_of_attributes(syntax.span.start, syntax.span.end);
+        let range = self.lines.original(syntax.span.start)..end.max(self.lines.original(syntax.span.end));
         for (at, name) in self.serious.clone() {
             if range.contains(&at) && self.met.insert(at) {
                 let span = self.lines.place_of(self.sources, at, name.len());
