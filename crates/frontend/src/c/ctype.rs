@@ -327,7 +327,7 @@ impl Types {
             }
             let bits = match member.width {
                 None => {
-                    next = next.div_ceil(8).next_multiple_of(natural).saturating_mul(8);
+                    next = next.div_ceil(8).next_multiple_of(natural) * 8;
                     None
                 }
                 Some(0) => {
@@ -347,7 +347,7 @@ impl Types {
                 }
             };
             let offset = next / 8;
-            next = next.saturating_add(bits.map_or(bytes.saturating_mul(8), |bits| u64::from(bits.width)));
+            next += bits.map_or(bytes * 8, |bits| u64::from(bits.width));
             size = size.max(next.div_ceil(8));
             // An unnamed bit-field takes room but does not align the structure.
             if member.name.is_some() || bits.is_none() {

@@ -528,6 +528,10 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "struct P { int x, y; } v; struct Q { struct P p; } q; int main(void) { struct Q q = { .p = v, .p.y = 5 }; return q.p.x; }",
             "an initial value that replaces part of another",
         ),
+        (
+            "struct S { char a[1ul << 62]; char b[1ul << 61]; }; int main(void) { return sizeof(struct S) >> 60; }",
+            "a structure of this size",
+        ),
         ("const int *p; int main(void) { return _Generic(p, int *: 1, default: 2); }", "generic selection"),
         ("int main(void) { return \"\\u00e4\" u\"b\" != 0; }", "a text of parts"),
         (

@@ -1,15 +1,15 @@
 //! Structures, unions and enumerations.
 
-use lang_c::ast::{
-    Declaration, DeclarationSpecifier, EnumType, SpecifierQualifier, StructDeclaration, StructKind,
-    StructType, TypeSpecifier,
-};
+use lang_c::ast::{EnumType, SpecifierQualifier, StructDeclaration, StructKind, StructType, TypeSpecifier};
 use lang_c::span::Node;
 
 use super::specifiers::Attributes;
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Member, Record, UNNAMED};
 use crate::c::problem::{Checked, Problem};
+
+/// Structures of more bytes are not laid out: the number of their bits may not fit.
+const GREATEST_SIZE: u128 = 1 << 56;
 
 impl Sema<'_> {
     /// A structure or a union. One with a tag whose members are not understood is refused where it
@@ -104,6 +104,10 @@ impl Sema<'_> {
             let mut members = self.members(declarations)?;
             for member in &mut members {
                 member.packed |= attributes.packed;
+            }
+            let sizes = members.iter().map(|member| self.tree.types.size(&member.ty).unwrap_or(u64::MAX));
+            if sizes.map(u128::from).sum::<u128>() > GREATEST_SIZE {
+                return self.unsupported(syntax, "a structure of this size is");
             }
             let pack = self.pragmas.pack(self.lines.original(syntax.span.end));
             if !shared {
