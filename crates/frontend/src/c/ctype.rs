@@ -201,6 +201,9 @@ pub(crate) struct Record {
     pub(crate) size: u64,
     pub(crate) align: u64,
     pub(crate) complete: bool,
+    /// What `sizeof` says, if that is less: of an object whose flexible array member has initial
+    /// values.
+    pub(crate) said_size: Option<u64>,
     /// What is wrong with it: matters only if it is used.
     pub(crate) problem: Option<Problem>,
 }

@@ -34,6 +34,8 @@ pub(crate) struct Unit {
     pub(crate) serious: Vec<(usize, String)>,
     /// What was cut out because the parser does not know it, by places in the parsed text.
     pub(crate) lost: Vec<Lost>,
+    /// Whether names with `_` may have other characters in the text.
+    pub(crate) renames: bool,
 }
 
 /// What a file is before it is parsed.
@@ -45,6 +47,7 @@ pub(crate) struct Text {
     is_cimple: bool,
     /// A word that is not modelled if there are threads, by its place in what was read.
     odd: Option<(usize, String)>,
+    renames: bool,
 }
 
 impl Text {
@@ -52,8 +55,9 @@ impl Text {
         let pragmas = Pragmas::new(text);
         let serious = attributes::serious(text).into_iter().map(|(at, name)| (at, name.to_owned())).collect();
         let odd = super::threads::not_modelled(text).map(|(word, at)| (at, word.to_owned()));
+        let renames = ["$", "\\u", "\\U"].iter().any(|mark| text.contains(mark));
         let Rewritten { text, added } = rewrite(&spellings::usual(text));
-        Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false, odd }
+        Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false, odd, renames }
     }
 
     /// What is not modelled if there are threads.
@@ -182,7 +186,7 @@ pub(super) fn output_on(mut command: Command, text: &[u8]) -> std::io::Result<Ou
 ///
 /// Where the parser stops, a body or a declaration is cut out if the text is C.
 pub(crate) fn parse(text: Text, sources: &mut Sources, is_c: impl Fn() -> bool) -> Result<Unit, Problem> {
-    let Text { lines, mut text, pragmas, serious, is_cimple, .. } = text;
+    let Text { lines, mut text, pragmas, serious, is_cimple, renames, .. } = text;
     if let Some((at, words)) = &pragmas.refused {
         let span = lines.place_of(sources, *at, words.len());
         return Err(Problem::unsupported(span, &format!("`{words}` is")));
@@ -191,7 +195,10 @@ pub(crate) fn parse(text: Text, sources: &mut Sources, is_c: impl Fn() -> bool) 
     let mut lost: Vec<Lost> = Vec::new();
     loop {
         let error = match parse_preprocessed(&config, text) {
-            Ok(parsed) => return Ok(Unit { lines, tree: parsed.unit, is_cimple, pragmas, serious, lost }),
+            Ok(parsed) => {
+                let tree = parsed.unit;
+                return Ok(Unit { lines, tree, is_cimple, pragmas, serious, lost, renames });
+            }
             Err(error) => error,
         };
         let rest = &error.source[error.offset.min(error.source.len())..];

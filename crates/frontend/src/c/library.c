@@ -150,6 +150,9 @@ void *realloc(void *old, size_t size) {
   return fresh;
 }
 
+int __builtin_own_abs(int value) { return value < 0 ? -value : value; }
+long __builtin_own_labs(long value) { return value < 0 ? -value : value; }
+long long __builtin_own_llabs(long long value) { return value < 0 ? -value : value; }
 int abs(int value) { return value < 0 ? -value : value; }
 long labs(long value) { return value < 0 ? -value : value; }
 long long llabs(long long value) { return value < 0 ? -value : value; }
@@ -207,6 +210,10 @@ int __builtin_ffsll(long long x) { return x ? __builtin_ctzll((unsigned long lon
 int __builtin_clrsbll(long long x) {
   unsigned long long y = (unsigned long long)(x < 0 ? ~x : x);
   return y ? __builtin_clzll(y) - 1 : 63;
+}
+int __builtin_clrsb(int x) {
+  unsigned y = (unsigned)(x < 0 ? ~x : x);
+  return y ? __builtin_clz(y) - 1 : 31;
 }
 
 /* Whether a result in two halves is none of a type of so many bits. */

@@ -180,13 +180,25 @@ impl LineTable {
     }
 
     pub(crate) fn attributes_around(&self, start: usize, end: usize) -> String {
+        let behind = self.end_of_attributes(start, end);
         let (start, end) = (self.original(start), self.original(end));
         let inside = self.text.get(start..end).unwrap_or("");
         let head = &inside[..inside.find('{').unwrap_or(0)];
-        let tail_start = start + inside.rfind('}').map_or(inside.len(), |i| i + 1);
-        let mut tail = self.text.get(tail_start..).unwrap_or("").trim_start();
-        let mut out = head.to_owned();
-        while tail.starts_with("__attribute") {
+        let tail = start + inside.rfind('}').map_or(inside.len(), |i| i + 1);
+        format!("{head}{}", self.text.get(tail..behind).unwrap_or("").trim())
+    }
+
+    /// Where the attributes right behind the braces of a definition end, in what was read.
+    pub(crate) fn end_of_attributes(&self, start: usize, end: usize) -> usize {
+        let (start, end) = (self.original(start), self.original(end));
+        let inside = self.text.get(start..end).unwrap_or("");
+        let mut at = start + inside.rfind('}').map_or(inside.len(), |i| i + 1);
+        loop {
+            let rest = self.text.get(at..).unwrap_or("");
+            let tail = rest.trim_start();
+            if !tail.starts_with("__attribute") {
+                return at;
+            }
             let mut depth = 0;
             let mut length = tail.len();
             for (i, c) in tail.char_indices() {
@@ -200,10 +212,8 @@ impl LineTable {
                     _ => {}
                 }
             }
-            out.push_str(&tail[..length]);
-            tail = tail[length..].trim_start();
+            at += rest.len() - tail.len() + length;
         }
-        out
     }
 
     /// The end of the parenthesis that closes behind `offset`, if one does.

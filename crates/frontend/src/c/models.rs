@@ -45,7 +45,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         "free" | "cfree" => Meaning::Free,
         "__wherefore_size" => Meaning::Size,
         // What the compiled program decides.
-        "__builtin_own_any" => Meaning::Input,
+        "__builtin_own_any" | "__builtin_own_printed" => Meaning::Input,
         _ if name.starts_with("__VERIFIER_nondet_") || name.starts_with(INPUT) => Meaning::Input,
         _ => return None,
     })
@@ -108,6 +108,28 @@ pub(crate) fn prints_into(name: &str) -> Option<Option<usize>> {
     match name {
         "sprintf" | "vsprintf" => Some(None),
         "snprintf" | "vsnprintf" => Some(Some(1)),
+        _ => None,
+    }
+}
+
+/// Functions without a model that fill memory: the position of the pointer to it, and that of its
+/// size in bytes, if they are told.
+pub(crate) fn fills(name: &str) -> Option<(usize, Option<usize>)> {
+    Some(match name {
+        "sprintf" | "vsprintf" | "gets" | "asctime_r" | "ctime_r" | "wcscpy" | "wcscat" => (0, None),
+        "snprintf" | "vsnprintf" | "strftime" | "getcwd" | "gethostname" => (0, Some(1)),
+        "strxfrm" => (0, Some(2)),
+        "recv" | "pread" | "readlink" | "recvfrom" => (1, Some(2)),
+        _ => return None,
+    })
+}
+
+/// The position of the format among the arguments of a function that prints them.
+pub(crate) fn format_position(name: &str) -> Option<usize> {
+    match name {
+        "printf" | "printk" => Some(0),
+        "fprintf" | "dprintf" | "sprintf" | "syslog" | "asprintf" => Some(1),
+        "snprintf" => Some(2),
         _ => None,
     }
 }

@@ -45,14 +45,12 @@ impl Tree {
 
     /// The functions that run by themselves in front of the entry, in their order.
     pub(crate) fn constructors(&self) -> Vec<FunctionId> {
-        let before = |runs| if let Runs::Before(priority) = runs { Some(priority) } else { None };
-        self.run_by_themselves(before)
+        self.run_by_themselves(|runs| runs.before)
     }
 
     /// The functions that run by themselves when the program ends, in their order.
     pub(crate) fn destructors(&self) -> Vec<FunctionId> {
-        let after = |runs| if let Runs::After(priority) = runs { Some(priority) } else { None };
-        let mut found = self.run_by_themselves(after);
+        let mut found = self.run_by_themselves(|runs| runs.after);
         found.reverse();
         found
     }
@@ -60,7 +58,7 @@ impl Tree {
     fn run_by_themselves(&self, priority: impl Fn(Runs) -> Option<u64>) -> Vec<FunctionId> {
         let mut found: Vec<(u64, FunctionId)> = Vec::new();
         for (i, function) in self.functions.iter().enumerate().filter(|(_, f)| f.body.is_some()) {
-            found.extend(function.runs.and_then(&priority).map(|priority| (priority, FunctionId(i as u32))));
+            found.extend(priority(function.runs).map(|priority| (priority, FunctionId(i as u32))));
         }
         // Those of one priority come in the order of the text.
         found.sort_by_key(|(priority, id)| (*priority, self.function(*id).span));
@@ -114,7 +112,7 @@ pub(crate) struct InitialItem {
 }
 
 /// A step into an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     Field(usize),
     Index(u64),
@@ -141,7 +139,7 @@ pub(crate) struct Function {
     /// Where it is said that it need not exist.
     pub(crate) weak: Option<Span>,
     /// Whether it runs by itself: in front of the entry, or behind it.
-    pub(crate) runs: Option<Runs>,
+    pub(crate) runs: Runs,
 }
 
 impl Function {
@@ -161,17 +159,23 @@ impl Function {
             problems: Vec::new(),
             labels: Vec::new(),
             weak: None,
-            runs: None,
+            runs: Runs::default(),
         }
     }
 }
 
 /// When a function runs by itself, with its priority: of those in front the least comes first, of
 /// those behind the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Runs {
-    Before(u64),
-    After(u64),
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Runs {
+    pub(crate) before: Option<u64>,
+    pub(crate) after: Option<u64>,
+}
+
+impl Runs {
+    pub(crate) fn or(self, more: Runs) -> Runs {
+        Runs { before: self.before.or(more.before), after: self.after.or(more.after) }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -243,6 +247,18 @@ pub(crate) struct Statement {
     pub(crate) kind: StatementKind,
     /// The whole of a simple statement; of a compound one the head.
     pub(crate) span: Span,
+}
+
+impl Statement {
+    /// Whether the declaration of an object has an initial value with effects.
+    pub(crate) fn has_effects(&self) -> bool {
+        match &self.kind {
+            StatementKind::Declare(_, Some(initial)) => {
+                initial.items.iter().any(|item| item.value.has_effects())
+            }
+            _ => false,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

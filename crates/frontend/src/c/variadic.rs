@@ -131,6 +131,7 @@ impl Packing<'_> {
             size,
             align,
             complete: true,
+            said_size: None,
             problem: None,
         });
         let ty = CType::Record(record);

@@ -168,8 +168,6 @@ classes! {
             "struct T t = {5, {1, 2}};", "f(t) == 7"),
         when!("struct A { int x, y; }; struct B { struct A a; int z; };",
             "struct A t = {1, 2}; struct B b = {.a.x = 5, .a = t}; struct B *p = &b;", "p->a.x == 1"),
-        when!("struct A { int x, y; }; struct B { struct A a; int z; };",
-            "struct A t = {1, 2}; struct B b = {.a = t, .a.x = 5}; struct B *p = &b;", "p->a.x == 5"),
         when!("struct S { unsigned long long a : 61; unsigned b : 3; } __attribute__((packed)) s = {1, 5}, *p = &s;", "", "p->a == 1 && p->b == 5"),
     ];
     builtins_on_bits_are_exact: [
@@ -191,6 +189,60 @@ classes! {
         when!("", "__builtin_abs(-3) == 3"),
         "int main(void) { __builtin_exit(0); reach_error(); return 0; }",
         "int main(void) { int x = 1; if (x) __builtin_trap(); reach_error(); return 0; }",
+    ];
+    designators_replace_what_was_there: [
+        when!("struct H { char I[6]; int J; } m[] = { { { \"foo\" }, 1 }, [0] = { .I[0] = 'b' } };", "m[0].I[1] == 0 && m[0].J == 0"),
+        when!("struct H { char I[6]; int J; } m[] = { { { \"foo\" }, 1 }, [0].I = { \"a\" }, [0].J = 2 };", "m[0].I[1] == 0 && m[0].I[2] == 0 && m[0].J == 2"),
+        when!("struct H { char I[6]; int J; } m[] = { { { \"foo\" }, 1 }, [0].I[0] = 'b' };", "m[0].I[1] == 'o' && m[0].J == 1"),
+        when!("union U { int a; char b; } u[2] = { [1].a = 0x01020304, [1].b = 1 };", "u[1].a == 1"),
+        when!("union U { char b; int a; } u[2] = { [1].a = 0x01020304, [0].b = 1, [1] = {7} };", "u[1].a == 7"),
+        when!("struct P { int x, y; }; struct Q { struct P p; int z; };", "struct Q q = { .p.x = 4, .p = {.y = 5}, .z = 3 };", "q.p.x == 0"),
+        when!("int a[5] = { [4] = 9, [0] = 1, 2, [4] = 3, [1] = 7 };", "a[4] == 3 && a[1] == 7"),
+    ];
+    flexible_members_have_initial_values: [
+        when!("struct S { int n; int a[]; } s = { 2, { 7, 8 } };", "s.a[1] == 8 && sizeof s == 4"),
+        when!("struct S { int n; char d[]; } s = { 2, \"abc\" };", "s.d[2] == 'c' && s.d[3] == 0"),
+        when!("struct S { int n; int a[]; } s = { 2, { 7, 8 } }, *p = &s;", "p->a[0] == 7 && p->a[1] == 8"),
+        when!("struct S { int n; int a[]; } s = { .a = { [2] = 5 } };", "s.a[2] == 5 && s.a[1] == 0"),
+        when!("struct S { int n; struct { short x, y; } a[]; };", "static struct S s = { 1, { { 1, 2 }, { 3, 4 } } };", "s.a[1].x == 3 && sizeof(struct S) == 4"),
+        when!("struct S { long n; char a[]; } s = { 2 };", "s.n == 2 && sizeof s == 8"),
+    ];
+    enumerators_have_the_type_of_gcc: [
+        when!("enum { A = 0x80000000 };", "A + A == 0"), when!("enum { A = 0x80000000 };", "sizeof(A) == 4"),
+        when!("enum E { A = -1, B = 0x80000000 };", "sizeof(enum E) == 8"), when!("enum E { A = -1, B = 0x80000000 };", "B - 1 == 0x7fffffff && sizeof(B) == 8 && sizeof(A) == 4"),
+        when!("enum E { A = 0xffffffffffffffff };", "A > 0 && sizeof(enum E) == 8"), when!("enum E { A = 0xffffffff };", "enum E e = A; e++;", "e == 0"),
+        when!("enum E { A = 5, B, C = -3, D };", "B == 6 && D == -2 && sizeof(enum E) == 4"),
+        when!("enum E { A = -5000000000 };", "A < 0 && sizeof(enum E) == 8"), when!("enum E { A, B = 1LL };", "sizeof B == 4"),
+    ];
+    sizes_and_casts_are_evaluated_where_they_are: [
+        when!("", "int a = 1; int n = sizeof(*(++a, (char (*)[a])0));", "a == 2 && n == 2"),
+        when!("int i; void *p;", "p = (int (*)[++i])p;", "i == 1"), when!("int i; void *p;", "int j = i++, k = sizeof(*(int (*)[++i])p);", "i == 2 && k == 8"),
+        when!("", "int n = 1, c = 0; while (n < 4 && sizeof(char[n]) == n) { n++; c++; }", "c == 3"),
+        when!("", "int n = 2; char b[n][3]; int i = 0; int s = sizeof(b[i++]);", "i == 0 && s == 3"),
+        when!("", "int n = 3; char b[2][n]; int i = 0; int s = sizeof(b[i++]);", "i == 1 && s == 3"),
+        when!("", "int i = 0; int s = sizeof(i++);", "i == 0"), when!("", "int n = 0; int s = n ? sizeof(char[n++]) : 5;", "n == 0 && s == 5"),
+    ];
+    heads_of_statements_are_scopes: [
+        when!("struct foo { char a; };", "if (sizeof(struct foo { int a; double b; })) (void)0;", "sizeof(struct foo) == 1"),
+        when!("enum { A = 1 };", "while (sizeof(enum { A = 2 }) > 9) {}", "A == 1"), when!("enum { A = 1 };", "do {} while (sizeof(enum { A = 2 }) > 9);", "A == 1"),
+        when!("enum { A = 1 };", "switch (sizeof(enum { A = 2 })) { default: ; }", "A == 1"), when!("enum { A = 1 };", "for (; sizeof(enum { A = 2 }) > 9;) ;", "A == 1"),
+    ];
+    assembly_without_instructions_moves_values: [
+        when!("", "int x = 5; __asm__ volatile(\"\" : \"+r\"(x));", "x == 5"), when!("", "int x = 5, y; __asm__(\"\" : \"=r\"(y) : \"0\"(x));", "y == 5"),
+        when!("", "int x = 5, y = 6; __asm__(\"\" : \"=r\"(x), \"=r\"(y) : \"0\"(y), \"1\"(x));", "x == 6 && y == 5"),
+        when!("int g = 4;", "int *p; __asm__(\"\" : \"=r\"(p) : \"0\"(&g)); *p = 7;", "g == 7"), when!("", "int x = 1; __asm__ volatile(\"\" ::\"r\"(x++):\"memory\");", "x == 2"),
+        when!("", "int x = 3, y; __asm__(\"\" : [o] \"=r\"(y) : \"[o]\"(x));", "y == 3"),
+    ];
+    more_of_gnu: [
+        when!("struct B { int a; } b = (struct B) { }; int f(void) {}", "b.a == 0"), when!("struct S { int a; } __attribute__((ms_struct)); int x;", "x == 0"),
+        when!("", "__label__ out; int x = 1; goto out; x = 2; out: ;", "x == 1"), when!("", "int x = 0; goto *&&a; x = 1; a: ;", "x == 0"),
+        when!("", "__builtin_clrsb(1) == 30 && __builtin_clrsb(-1) == 31 && __builtin_clrsb(0) == 31"), when!("int v = -7;", "__builtin_clrsb(v) == 28"),
+        when!("struct s { int a; } s; double d; int i; char *p;", "__builtin_classify_type(i) == 1 && __builtin_classify_type(p) == 5 && __builtin_classify_type(d) == 8 && __builtin_classify_type(s) == 12"),
+        when!("long long a = -1; long long llabs(long long); long long llabs(long long b) { return 3; }", "llabs(a) == 1"),
+        when!("static int abs(int b) { return 3; }", "abs(-1) == 3"), when!("int j; void cd(void) __attribute__((constructor(800), destructor(800))); void cd(void) { j++; }", "j == 1"),
+        when!("int j; void cd(void) __attribute__((constructor(800), destructor(800))); void cd(void) { if (j == 2) reach_error(); j++; }", "j == 5"),
+        when!("typedef __CHAR16_TYPE__ c; c *s = u\"a\" \"b\";", "s[1] == 'b'"),
+        when!("typedef __CHAR16_TYPE__ c; c *s = \"a\" u\"b\";", "s[1] == 'b' && sizeof(\"a\" u\"b\"[0]) == 2"),
     ];
     builtins_of_the_compiler: [
         when!("int z, y;", "__builtin_expect(y, z++);", "z == 1"), when!("int a[3];", "sizeof(typeof(typeof(a))) == sizeof(__typeof__(a))"), when!("int z = 3;", "__builtin_expect(z, 5) == 3"),
@@ -469,8 +521,38 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "a second name for `a`",
         ),
         (
-            "struct { int n; char d[]; } s = {2, \"abc\"}; int main(void) { return s.d[1]; }",
-            "flexible array member",
+            "const char *p; int main(void) { return __builtin_types_compatible_p(typeof(p), char *); }",
+            "`__builtin_types_compatible_p` of these types",
+        ),
+        (
+            "struct P { int x, y; } v; struct Q { struct P p; } q; int main(void) { struct Q q = { .p = v, .p.y = 5 }; return q.p.x; }",
+            "an initial value that replaces part of another",
+        ),
+        (
+            "struct S { char a[1ul << 62]; char b[1ul << 61]; }; int main(void) { return sizeof(struct S) >> 60; }",
+            "a structure of this size",
+        ),
+        ("const int *p; int main(void) { return _Generic(p, int *: 1, default: 2); }", "generic selection"),
+        ("int main(void) { return \"\\u00e4\" u\"b\" != 0; }", "a text of parts"),
+        (
+            "int \\u00e9(void) { return __func__[0]; } int main(void) { return \\u00e9(); }",
+            "the name of this function",
+        ),
+        (
+            "int main(void) { int i = 1; typeof((char (*)[i++])0) p; return i + sizeof *p; }",
+            "a type of variable length",
+        ),
+        (
+            "struct a_structure_with_a_long_name { int a; }; struct __attribute__((ms_struct)) T { int a; } s; int main(void) { return s.a; }",
+            "ms_struct",
+        ),
+        (
+            "struct S { int a; } __attribute__((ms_struct)); struct S s; int main(void) { return s.a; }",
+            "ms_struct",
+        ),
+        (
+            "typedef struct __attribute__((scalar_storage_order(\"big-endian\"))) { int a; } T; T s; int main(void) { return s.a; }",
+            "scalar_storage_order",
         ),
         ("_Alignas(16) char b[3]; int main(void) { return _Alignof(b); }", "alignment"),
         ("asm(\"f: ret\"); void f(void); int main(void) { f(); return 0; }", "the syntax at `__asm__`"),

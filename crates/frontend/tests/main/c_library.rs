@@ -209,3 +209,37 @@ fn texts_that_are_printed_into_memory() {
         void each(const char *room) { for (int i = 0; i < 24; i++) mix(room[i]); }";
     agree("print", head, &body);
 }
+
+/// Numbers with flags, widths, precisions and lengths: all are exact.
+#[test]
+fn numbers_that_are_printed_into_memory() {
+    let conversions = ["d", "i", "u", "x", "X", "o"];
+    let layouts =
+        ["", "5", "-5", "05", "+", " ", "#", ".3", ".0", "8.3", "-8.3", "08", "+07", "#8", "#.0", "- 6"];
+    let mut body = String::from(
+        "char room[80]; int values[] = {0, 1, -1, 42, -42, 2147483647, -2147483647 - 1, 0x1f0};\n\
+         long wide[] = {0, -1, 99, 0x7fffffffffffffff, -0x7fffffffffffffff - 1, 0x123456789abcdef};\n",
+    );
+    let mut narrow = String::new();
+    let mut long = String::new();
+    for conversion in conversions {
+        for layout in layouts {
+            narrow.push_str(&format!("all(sprintf(room, \"<%{layout}{conversion}>\", v));\n"));
+        }
+        for length in ["hh", "h"] {
+            narrow.push_str(&format!("all(sprintf(room, \"%{length}{conversion}\", v));\n"));
+        }
+        for length in ["l", "ll", "z", "j", "t"] {
+            long.push_str(&format!("all(snprintf(room, 12, \"%4{length}{conversion};\", w));\n"));
+        }
+        narrow.push_str(&format!("all(sprintf(room, \"%*{conversion}|%.*{conversion}|%-*.*{conversion}\", 6, v, 3, v, -7, -1, v));\n"));
+    }
+    let texts = "all(sprintf(room, \"%5s|%-5s|%.2s|%8.2s|%5c|%-5c|%*s\", \"abc\", \"abc\", \"abc\", \"abc\", 'x', 'y', -4, \"d\"));\n\
+        int n; all(sprintf(room, \"ab%nc%s\", &n, \"d\")); mix(n);";
+    body.push_str(&format!("for (int i = 0; i < 8; i++) {{ int v = values[i]; {narrow} }}\n"));
+    body.push_str(&format!("for (int i = 0; i < 6; i++) {{ long w = wide[i]; {long} }}\n{texts}"));
+    let head = "#include <stdio.h>\n#include <string.h>\nvoid mix(unsigned long long);\n\
+        #define all(call) memset(room, 'z', sizeof room), mix(call), each(room)\n\
+        void each(const char *room) { for (int i = 0; i < 48; i++) mix(room[i]); }";
+    agree("numbers", head, &body);
+}

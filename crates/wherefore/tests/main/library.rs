@@ -225,7 +225,11 @@ fn what_is_printed_into_memory_ends_within_its_size() {
             ("safe", "char b[8]; assert(sprintf(b, \"a%sc\", \"b\") == 3 && !strcmp(b, \"abc\"));"),
             ("fails", "char b[8]; int c = getchar(); sprintf(b, \"%c%%\", c); assert(strcmp(b, \"q%\"));"),
             ("fails", "char b[8]; sprintf(b, \"%d\", 42); assert(b[0] != '4');"),
-            ("unknown", "char b[8]; sprintf(b, \"%d\", 42); assert(b[0] == '4');"),
+            ("safe", "char b[8]; sprintf(b, \"%d\", 42); assert(b[0] == '4' && !b[2]);"),
+            ("unknown", "char b[80]; sprintf(b, \"%g\", 4.0); assert(b[0] == '4');"),
+            ("fails", "char b[80]; sprintf(b, \"%g\", 4.0); assert(b[0] != '4');"),
+            ("safe", "int n; char b[8]; snprintf(b, 8, \"ab%nc\", &n); assert(n == 2);"),
+            ("fails", "int n = 1; printf(\"ab%n\", &n); assert(n == 1);"),
         ],
     );
 }

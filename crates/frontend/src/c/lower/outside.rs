@@ -1,10 +1,11 @@
 //! What functions without a body may change.
 
-use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span, c_library};
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span, ViolationKind, c_library};
 
 use super::Lower;
 use super::place::Place;
 use super::rules::Reach;
+use crate::c::calls::literal;
 use crate::c::ctype::{CType, Length};
 use crate::c::models;
 use crate::c::problem::Checked;
@@ -23,6 +24,33 @@ fn object_of(pointer: &Term) -> Option<ObjectId> {
         TermKind::Address(place) => root(place),
         _ => None,
     }
+}
+
+/// The object that a pointer points to the start of, if that can be seen.
+fn whole_object(pointer: &Term) -> Option<ObjectId> {
+    match &pointer.kind {
+        TermKind::Convert(inner) => whole_object(inner),
+        TermKind::Address(place) => match place.kind {
+            TermKind::Object(id) => Some(id),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a format has a conversion `%n`, of any width.
+fn has_count(format: &[u8]) -> bool {
+    let is_between = |byte: &u8| b"0123456789*.-+ #'lhjztqL$".contains(byte);
+    let mut rest = format;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+        rest = &rest[at + 1..];
+        let length = rest.iter().take_while(|byte| is_between(byte)).count();
+        if rest.get(length) == Some(&b'n') {
+            return true;
+        }
+        rest = &rest[(length + 1).min(rest.len())..];
+    }
+    false
 }
 
 /// Whether a pointer surely points to a function.
@@ -90,10 +118,12 @@ impl Lower<'_, '_> {
         if models::CALLS_BACK.contains(&name) {
             self.cx.doubt(&format!("`{name}` calls no function of the program"), Some(span));
         }
+        self.counts_printed(name, arguments, span)?;
         if models::is_harmless(name) || name == models::OUTSIDE {
             return Ok(());
         }
         let known = writes(name);
+        self.doubt_room(name, arguments, span);
         let mut pointers = false;
         for (i, argument) in arguments.iter().enumerate() {
             let is_address = argument.ty.is_pointer() && argument.constant().is_none();
@@ -130,6 +160,39 @@ impl Lower<'_, '_> {
         let sets = self.cx.tree.errno.is_some() && !models::leaves_errno(name);
         let what = if sets { format!("{what}, and `errno`") } else { what.to_owned() };
         self.cx.assume(format!("`{name}` has no body: it {what}"), Some(span));
+        Ok(())
+    }
+
+    /// A function of the library that fills memory may write behind the object that it is given, if
+    /// it is not told a size that fits. There is no model of it that would be checked.
+    fn doubt_room(&mut self, name: &str, arguments: &[Term], span: Span) {
+        let Some((buffer, size)) = models::fills(name) else { return };
+        if !self.asks(ViolationKind::Bounds) {
+            return;
+        }
+        let tree = self.cx.tree;
+        let whole = arguments.get(buffer).and_then(whole_object);
+        let room = whole.and_then(|id| tree.types.size(&tree.object(id).ty));
+        let size = size.and_then(|position| arguments.get(position)?.constant());
+        if room.zip(size).is_none_or(|(room, size)| size > room) {
+            self.cx.doubt(&format!("`{name}` writes no more than there is room for"), Some(span));
+        }
+    }
+
+    /// `%n` in a format stores a number where an argument points.
+    fn counts_printed(&mut self, name: &str, arguments: &[Term], span: Span) -> Checked<()> {
+        let Some(format) = models::format_position(name) else { return Ok(()) };
+        let Some(given) = arguments.get(format) else { return Ok(()) };
+        let may_count = literal(self.cx.tree, given).is_none_or(|text| has_count(&text));
+        if !may_count {
+            return Ok(());
+        }
+        for argument in &arguments[format + 1..] {
+            let to = argument.ty.pointee();
+            if to.is_some_and(CType::is_integer) && argument.constant().is_none() {
+                self.approximating(|lower| lower.change(name, argument, true, span).map(drop))?;
+            }
+        }
         Ok(())
     }
 

@@ -62,6 +62,8 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     // one closed was such a one. Whether only words such as `static` and `const` stand between the
     // start of a declaration and the token at hand.
     let mut bare = false;
+    // Where the operand of `goto *e` ends.
+    let mut jump_ends = None;
     let (mut heads, mut is_literal_head): (Vec<bool>, bool) = (Vec::new(), false);
     while let Some((start, token)) = tokens.next() {
         let top = depth == 0;
@@ -165,7 +167,7 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                     if let Some((end, _)) = rest.find(|(_, token)| *token == ";") {
                         blank(&mut out, start, star + 1);
                         insertions.push((star + 1, format!("{GOTO_ANY}(").into()));
-                        insertions.push((end, ")".into()));
+                        jump_ends = Some(end);
                         tokens.at = star + 1;
                         previous = "(";
                         continue;
@@ -193,7 +195,20 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 (earlier, before, previous) = (before, previous, "?:");
                 continue;
             }
-            ";" => questions = 0,
+            ";" => {
+                questions = 0;
+                // Behind what the operand itself became.
+                insertions.extend(jump_ends.take().filter(|end| *end == start).map(|end| (end, ")".into())));
+            }
+            "__label__" => {
+                // GNU: labels of a block. Those of a function have different names mostly.
+                let end = (Tokens { text, at: start }).find(|(_, token)| *token == ";");
+                if let Some((end, _)) = end {
+                    blank(&mut out, start, end);
+                    tokens.at = end;
+                    continue;
+                }
+            }
             "(" if top && is_named_in_parentheses(text, tokens.at, previous) => {
                 // `T (f)(T x)`: the parser takes `T` for the name.
                 let mut rest = Tokens { text, at: tokens.at };
@@ -223,7 +238,7 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 depth += 1;
                 heads.push(starts_literal(previous));
             }
-            "{" if previous == ")" && !top && is_literal_head => {
+            "{" if previous == ")" && is_literal_head => {
                 // GNU: `(T){}`
                 if let Some((at, "}")) = (Tokens { text, at: tokens.at }).next() {
                     insertions.push((at, "0".into()));

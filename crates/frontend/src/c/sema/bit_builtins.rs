@@ -53,6 +53,7 @@ impl Sema<'_> {
             "parity" => ("__builtin_parityll", false),
             "ffs" => ("__builtin_ffsll", true),
             "clrsb" if bits == 64 => ("__builtin_clrsbll", true),
+            "clrsb" => return Some(known("__builtin_clrsb", (32, true), (32, true))),
             _ => return None,
         };
         Some(BitOperation { function, from: (bits, signed), wide: (64, signed), result: (32, true) })
@@ -215,6 +216,11 @@ fn fold(function: &str, value: u64) -> Option<u64> {
         "__builtin_ctzll" if value != 0 => u64::from(value.trailing_zeros()),
         "__builtin_clzll" if value != 0 => u64::from(value.leading_zeros()),
         "__builtin_clz" if value != 0 => u64::from((value as u32).leading_zeros()),
+        "__builtin_clrsb" => {
+            let value = value as u32;
+            let flipped = if (value as i32) < 0 { !value } else { value };
+            u64::from(flipped.leading_zeros()) - 1
+        }
         "__builtin_clrsbll" => {
             let flipped = if (value as i64) < 0 { !value } else { value };
             u64::from(flipped.leading_zeros()) - 1

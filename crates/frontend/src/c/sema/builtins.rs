@@ -1,6 +1,9 @@
 //! Functions that the compiler knows.
 
-use lang_c::ast::{BinaryOperator as B, CallExpression, Expression};
+use lang_c::ast::{
+    BinaryOperator as B, CallExpression, DeclaratorKind, DerivedDeclarator, Expression, SpecifierQualifier,
+    TypeName, TypeOf, TypeSpecifier,
+};
 use lang_c::span::Node;
 use wherefore_program::UnaryOp;
 
@@ -66,6 +69,20 @@ impl Sema<'_> {
                 let constant = text || matches!(value.kind, TermKind::Constant(_) | TermKind::Real(_));
                 Ok(Some(Term::new(TermKind::Constant(u64::from(constant)), CType::INT, span)))
             }
+            ("classify_type", [argument]) => {
+                let ty = self.value(argument)?.ty;
+                // The numbers of gcc's `typeclass.h`; enumerations and characters are integers in
+                // C, and so is a truth value.
+                let class = match ty {
+                    CType::Void => 0,
+                    CType::Bool | CType::Int { .. } => 1,
+                    CType::Pointer(_) | CType::Array(..) | CType::Function(_) => 5,
+                    CType::Float(_) => 8,
+                    CType::Record(id) if self.tree.types.record(id).union => 13,
+                    CType::Record(_) => 12,
+                };
+                Ok(Some(Term::new(TermKind::Constant(class), CType::INT, span)))
+            }
             ("choose_expr", [choice, then, otherwise]) => {
                 let chosen = if self.integer_constant(choice)? != 0 { then } else { otherwise };
                 self.term(chosen).map(Some)
@@ -75,8 +92,11 @@ impl Sema<'_> {
                 else {
                     return self.fail(call, "two types are expected");
                 };
+                let plain = [left, right].iter().all(|of| is_unqualified(&of.node.0.node));
                 let (left, right) = (self.type_name(&left.node.0)?, self.type_name(&right.node.0)?);
-                if left == right && is_ambiguous(&left) {
+                let same = left == right;
+                let unclear = if plain { is_ambiguous_if_unqualified } else { is_ambiguous };
+                if (same && unclear(&left)) || (!same && may_be_compatible(&left, &right)) {
                     return self.unsupported(call, "`__builtin_types_compatible_p` of these types is");
                 }
                 let value = TermKind::Constant(u64::from(left == right));
@@ -102,6 +122,32 @@ impl Sema<'_> {
                 self.unsupported(call, &format!("`{name}` is"))
             }
         }
+    }
+
+    /// `abs` and its like are the compiler's own even where the program defines them: gcc and clang
+    /// take no notice of such a definition, if its type is right.
+    pub(super) fn absolute(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<Option<Term>> {
+        if !matches!(name, "abs" | "labs" | "llabs") || self.again == super::Again::Skip {
+            return Ok(None);
+        }
+        let Some(super::Entity::Function(id)) = self.lookup(name) else { return Ok(None) };
+        let (id, function) = (*id, self.tree.function(*id));
+        let (result, parameters) = self.builtin_signature(name).unwrap_or((CType::Void, Vec::new()));
+        let is_usual = function.signature.result == result && function.signature.parameters == parameters;
+        let [argument] = call.node.arguments.as_slice() else { return Ok(None) };
+        // A function of that name that no other file sees is another one.
+        if !is_usual || self.linkage.functions.get(name) != Some(&id) {
+            return Ok(None);
+        }
+        let span = self.span(call);
+        let value = self.value(argument)?;
+        let value = self.convert(value, &result)?;
+        let own = match name {
+            "abs" => "__builtin_own_abs",
+            "labs" => "__builtin_own_labs",
+            _ => "__builtin_own_llabs",
+        };
+        Ok(Some(self.library_call(own, result, parameters, vec![value], span)))
     }
 
     /// What a function of the C library takes and returns that can be called with `__builtin_` in
@@ -301,16 +347,56 @@ impl Sema<'_> {
     }
 }
 
+/// Whether types that are different for us may be compatible: arrays of known and of unknown length,
+/// and functions of which one has no prototype.
+pub(super) fn may_be_compatible(left: &CType, right: &CType) -> bool {
+    match (left, right) {
+        (CType::Array(left, _), CType::Array(right, _)) => left == right || may_be_compatible(left, right),
+        (CType::Pointer(left), CType::Pointer(right)) => may_be_compatible(left, right),
+        (CType::Function(_), CType::Function(_)) => true,
+        _ => false,
+    }
+}
+
+/// Whether nothing in a type is surely `const` or the like; names may hide such words.
+fn is_unqualified(name: &TypeName) -> bool {
+    let plain = |specifier: &Node<SpecifierQualifier>| match &specifier.node {
+        SpecifierQualifier::TypeSpecifier(ty) => match &ty.node {
+            TypeSpecifier::TypeOf(of) => match &of.node {
+                TypeOf::Type(inner) => is_unqualified(&inner.node),
+                TypeOf::Expression(_) => false,
+            },
+            TypeSpecifier::TypedefName(_) => false,
+            _ => true,
+        },
+        _ => false,
+    };
+    let plain_part = |part: &Node<DerivedDeclarator>| match &part.node {
+        DerivedDeclarator::Pointer(qualifiers) => qualifiers.is_empty(),
+        _ => false,
+    };
+    let declarator = name.declarator.as_ref();
+    name.specifiers.iter().all(plain)
+        && declarator.is_none_or(|declarator| {
+            matches!(declarator.node.kind.node, DeclaratorKind::Abstract)
+                && declarator.node.derived.iter().all(plain_part)
+        })
+}
+
 /// Whether types that are the same for us may be different ones in C: `long` and `long long`,
-/// `char` and `signed char`, enumerations and `unsigned`.
+/// `char` and `signed char`, enumerations and `unsigned`, and pointers to something that is `const`
+/// or not.
 pub(super) fn is_ambiguous(ty: &CType) -> bool {
+    matches!(ty, CType::Pointer(_)) || is_ambiguous_if_unqualified(ty)
+}
+
+/// The same, if nothing in the types is `const` or the like.
+fn is_ambiguous_if_unqualified(ty: &CType) -> bool {
     match ty {
         CType::Int { bits, signed } => *bits == 64 || (*bits == 8 && *signed) || (*bits == 32 && !*signed),
         CType::Float(size) => *size > 8,
-        CType::Pointer(inner) | CType::Array(inner, _) => is_ambiguous(inner),
-        CType::Function(signature) => {
-            is_ambiguous(&signature.result) || signature.parameters.iter().any(is_ambiguous)
-        }
+        CType::Function(_) => true,
+        CType::Pointer(inner) | CType::Array(inner, _) => is_ambiguous_if_unqualified(inner),
         CType::Void | CType::Bool | CType::Record(_) => false,
     }
 }

@@ -29,9 +29,13 @@ impl Sema<'_> {
         let shared = std::mem::take(&mut self.refused);
         if declaration.node.declarators.is_empty() {
             // A structure knows itself what is wrong with it.
-            let known =
-                matches!(specifiers.ty, CType::Record(id) if self.tree.types.record(id).problem.is_some());
-            self.problems.extend(shared.iter().filter(|_| !known).cloned());
+            match (&specifiers.ty, shared.first()) {
+                (CType::Record(id), Some(problem)) => {
+                    self.problems.extend(shared.iter().filter(|problem| problem.is_mistake()).cloned());
+                    self.tree.types.records[*id as usize].problem.get_or_insert(problem.clone());
+                }
+                _ => self.problems.extend(shared.iter().cloned()),
+            }
         }
         let mut statements = Vec::new();
         for declarator in &declaration.node.declarators {

@@ -30,12 +30,12 @@ fn number(stem: &str) -> Option<FloatFunction> {
 /// A question about a number, or two.
 fn question(name: &str) -> Option<FloatFunction> {
     Some(match name {
-        "isnan" | "isnanf" => FloatFunction::IsNan,
-        "isinf" | "isinff" => FloatFunction::IsInfinite,
+        "isnan" | "isnanf" | "isnanl" => FloatFunction::IsNan,
+        "isinf" | "isinff" | "isinfl" => FloatFunction::IsInfinite,
         "isinf_sign" => FloatFunction::InfiniteSign,
-        "isfinite" | "finite" | "finitef" => FloatFunction::IsFinite,
+        "isfinite" | "finite" | "finitef" | "finitel" => FloatFunction::IsFinite,
         "isnormal" => FloatFunction::IsNormal,
-        "signbit" | "signbitf" => FloatFunction::SignBit,
+        "signbit" | "signbitf" | "signbitl" => FloatFunction::SignBit,
         "fpclassify" => FloatFunction::Classify,
         "isunordered" => FloatFunction::IsUnordered,
         "islessgreater" => FloatFunction::LessOrGreater,

@@ -5,10 +5,10 @@ use lang_c::span::Node;
 use wherefore_program::Span;
 
 use super::Sema;
-use super::literals::{characters, string_items};
+use super::literals::{string_items, string_text};
 use crate::c::ctype::{CType, Length};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Initial, InitialItem, ObjectId, Step};
+use crate::c::tree::{Initial, InitialItem, Lifetime, ObjectId, Step};
 
 type List<'a> = &'a [Node<InitializerListItem>];
 
@@ -21,6 +21,40 @@ enum Braces {
     Outer,
     /// Those of something around it.
     None,
+}
+
+/// The values that were read for parts of an object.
+struct Items {
+    /// The type of the object.
+    whole: CType,
+    list: Vec<InitialItem>,
+    /// The greatest path: what lies behind it has no value yet.
+    greatest: Vec<Step>,
+    has_union: bool,
+}
+
+impl Items {
+    fn of(whole: CType, has_union: bool) -> Items {
+        Items { whole, list: Vec::new(), greatest: Vec::new(), has_union }
+    }
+
+    fn extend(&mut self, items: Vec<InitialItem>) {
+        for item in items {
+            if item.path > self.greatest {
+                self.greatest.clone_from(&item.path);
+            }
+            self.list.push(item);
+        }
+    }
+}
+
+/// How many elements of a member there are initial values for.
+fn length_of_member(member: usize, items: &[InitialItem]) -> Option<u64> {
+    let length = |item: &InitialItem| match item.path.as_slice() {
+        [Step::Field(field), Step::Index(index), ..] if *field == member => Some(index + 1),
+        _ => None,
+    };
+    items.iter().filter_map(length).max()
 }
 
 impl Sema<'_> {
@@ -47,10 +81,53 @@ impl Sema<'_> {
 
     pub(super) fn initial_list(&mut self, id: ObjectId, list: List<'_>, span: Span) -> Checked<Initial> {
         let ty = self.tree.object(id).ty.clone();
-        let mut items = Vec::new();
+        if let Some((open, last)) = self.with_open_end(&ty, id) {
+            let open_type = CType::Record(open);
+            let mut items = Items::of(open_type.clone(), true);
+            self.braced(&open_type, &[], list, &mut items, span)?;
+            let items = items.list;
+            if let Some(length) = length_of_member(last, &items) {
+                self.tell_flexible(open, length);
+                self.tree.objects[id.0 as usize].ty = CType::Record(open);
+            }
+            return Ok(Initial { items, span });
+        }
+        let mut items = Items::of(ty.clone(), self.tree.types.has_union(&ty));
         let length = self.braced(&ty, &[], list, &mut items, span)?;
         self.tell_length(id, length);
-        Ok(Initial { items, span })
+        Ok(Initial { items: items.list, span })
+    }
+
+    /// A copy of a structure with a flexible array member, which takes any number of initial
+    /// values, and the position of the member. Only objects with static lifetime have some.
+    fn with_open_end(&mut self, ty: &CType, object: ObjectId) -> Option<(u32, usize)> {
+        let CType::Record(id) = ty else { return None };
+        let record = self.tree.types.record(*id);
+        let last = record.fields.len().checked_sub(1)?;
+        let CType::Array(element, Length::Known(0)) = &record.fields[last].ty else { return None };
+        if record.union || self.tree.object(object).lifetime != Lifetime::Static {
+            return None;
+        }
+        let mut open = record.clone();
+        open.fields[last].ty = CType::Array(element.clone(), Length::Unknown);
+        open.said_size = Some(record.size);
+        self.tree.types.records.push(open);
+        Some((self.tree.types.records.len() as u32 - 1, last))
+    }
+
+    /// The length of the flexible array member of such a copy.
+    fn tell_flexible(&mut self, id: u32, length: u64) {
+        let record = self.tree.types.record(id);
+        let Some(field) = record.fields.last() else { return };
+        let CType::Array(element, _) = &field.ty else { return };
+        let ty = CType::Array(element.clone(), Length::Known(length));
+        let end = self.tree.types.size(&ty).and_then(|size| size.checked_add(field.offset));
+        let size = end.unwrap_or(0).max(record.size).next_multiple_of(record.align.max(1));
+        let record = &mut self.tree.types.records[id as usize];
+        record.size = size;
+        if let Some(field) = record.fields.last_mut() {
+            field.ty = ty;
+        }
     }
 
     fn tell_length(&mut self, id: ObjectId, length: u64) {
@@ -77,8 +154,11 @@ impl Sema<'_> {
             return self.unsupported(expression, "an initial value of a flexible array member is");
         }
         let span = self.span(expression);
-        let mut text: Vec<u32> = parts.node.iter().flat_map(|part| characters(part, '"').0).collect();
-        text.push(0);
+        let (text, character) = string_text(&parts.node, span)?;
+        // A pointer in an array of pointers, or a mistake.
+        if self.tree.types.size(&character) != self.tree.types.size(element) {
+            return Ok(None);
+        }
         let room = if let Length::Known(room) = length { *room } else { u64::MAX };
         Ok(Some((string_items(&text, element, path, room, span), text.len() as u64)))
     }
@@ -89,7 +169,7 @@ impl Sema<'_> {
         ty: &CType,
         path: &[Step],
         list: List<'_>,
-        out: &mut Vec<InitialItem>,
+        out: &mut Items,
         span: Span,
     ) -> Checked<u64> {
         if let ([only], CType::Array(..)) = (list, ty) {
@@ -126,7 +206,7 @@ impl Sema<'_> {
         list: List<'_>,
         at: &mut usize,
         braces: Braces,
-        out: &mut Vec<InitialItem>,
+        out: &mut Items,
     ) -> Checked<u64> {
         let mut most = 0;
         let mut taken = braces == Braces::Outer;
@@ -174,7 +254,7 @@ impl Sema<'_> {
         path: &[Step],
         list: List<'_>,
         at: &mut usize,
-        out: &mut Vec<InitialItem>,
+        out: &mut Items,
     ) -> Checked<u64> {
         let item = &list[*at];
         // All places named, each with the steps from here.
@@ -243,6 +323,37 @@ impl Sema<'_> {
         })
     }
 
+    /// A sub-object gets another value: what its parts got before does not count any more, nor what
+    /// other members of a union got. Of a value of structure type that is replaced in part,
+    /// compilers make different things.
+    fn replace(&self, path: &[Step], out: &mut Items, span: Span) -> Checked<()> {
+        // Behind everything there is nothing to replace, but for another member of the last union.
+        let is_new = out.greatest.as_slice() < path;
+        if path.is_empty() || is_new && (!out.has_union || out.greatest.first() != path.first()) {
+            return self.refuse_part(out.list.last(), path, span);
+        }
+        for item in &out.list {
+            self.refuse_part(Some(item), path, span)?;
+        }
+        out.list.retain(|item| !item.path.starts_with(path));
+        for (at, step) in path.iter().enumerate() {
+            let around = &path[..at];
+            let Some(CType::Record(id)) = self.type_at(&out.whole, around) else { continue };
+            if self.tree.types.record(id).union {
+                out.list.retain(|item| !item.path.starts_with(around) || item.path.get(at) == Some(step));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_part(&self, item: Option<&InitialItem>, path: &[Step], span: Span) -> Checked<()> {
+        let is_part = |item: &InitialItem| path.len() > item.path.len() && path.starts_with(&item.path);
+        match item.filter(|item| is_part(item)) {
+            Some(_) => Err(Problem::unsupported(span, "an initial value that replaces part of another is")),
+            None => Ok(()),
+        }
+    }
+
     /// Reads the value of one sub-object; without braces, an aggregate takes as many as it has
     /// parts.
     fn item(
@@ -251,18 +362,20 @@ impl Sema<'_> {
         path: &[Step],
         list: List<'_>,
         at: &mut usize,
-        out: &mut Vec<InitialItem>,
+        out: &mut Items,
     ) -> Checked<()> {
         let node = &list[*at].node.initializer;
+        let span = self.span(node);
         match &node.node {
             Initializer::List(inner) => {
                 *at += 1;
-                let span = self.span(node);
+                self.replace(path, out, span)?;
                 self.braced(ty, path, inner, out, span)?;
             }
             Initializer::Expression(expression) => {
                 if let Some((items, _)) = self.string_initial(ty, path, expression)? {
                     *at += 1;
+                    self.replace(path, out, span)?;
                     out.extend(items);
                     return Ok(());
                 }
@@ -270,7 +383,8 @@ impl Sema<'_> {
                 if ty.is_scalar() || value.ty == *ty {
                     *at += 1;
                     let value = self.convert(value, ty)?;
-                    out.push(InitialItem { path: path.to_vec(), value });
+                    self.replace(path, out, span)?;
+                    out.extend(vec![InitialItem { path: path.to_vec(), value }]);
                     return Ok(());
                 }
                 // The value is read again, for the first scalar inside.

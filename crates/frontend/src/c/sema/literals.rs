@@ -72,14 +72,7 @@ impl Sema<'_> {
 
     /// A string literal is an object of its own.
     pub(super) fn string(&mut self, parts: &[String], span: Span) -> Checked<Term> {
-        let mut text = Vec::new();
-        let mut element = CType::CHAR;
-        for part in parts {
-            let (characters, wide) = characters(part, '"');
-            element = wide.unwrap_or(element);
-            text.extend(characters);
-        }
-        text.push(0);
+        let (text, element) = string_text(parts, span)?;
         let ty = CType::Array(Rc::new(element.clone()), Length::Known(text.len() as u64));
         let id = ObjectId(self.tree.objects.len() as u32);
         let items = string_items(&text, &element, &[], u64::MAX, span);
@@ -95,6 +88,25 @@ impl Sema<'_> {
         });
         Ok(Term::new(TermKind::Object(id), ty, span))
     }
+}
+
+/// The characters of a literal in several parts, with the zero behind them, and the type of one.
+pub(super) fn string_text(parts: &[String], span: Span) -> Checked<(Vec<u32>, CType)> {
+    let read: Vec<_> = parts.iter().map(|part| characters(part, '"')).collect();
+    let element = read.iter().find_map(|(_, wide)| wide.clone());
+    if let Some(element) = &element {
+        // A part without a prefix has that of the others, but it was read as bytes.
+        let fits = |(text, wide): &(Vec<u32>, Option<CType>)| match wide {
+            Some(wide) => wide == element,
+            None => text.iter().all(|character| *character < 0x80),
+        };
+        if !read.iter().all(fits) {
+            return Err(Problem::unsupported(span, "a text of parts with different characters is"));
+        }
+    }
+    let mut text: Vec<u32> = read.into_iter().flat_map(|(text, _)| text).collect();
+    text.push(0);
+    Ok((text, element.unwrap_or(CType::CHAR)))
 }
 
 /// The characters of a string as initial values of the elements below `path`, as many as there is
@@ -172,7 +184,10 @@ pub(super) fn characters(raw: &str, quote: char) -> (Vec<u32>, Option<CType>) {
             value = value.wrapping_mul(radix).wrapping_add(digit);
             input.next();
         }
-        out.push(value);
+        match char::from_u32(value).filter(|_| prefix == "u" && matches!(escape, 'u' | 'U')) {
+            Some(character) => out.extend(character.encode_utf16(&mut [0; 2]).iter().copied().map(u32::from)),
+            None => out.push(value),
+        }
     }
     (out, wide)
 }

@@ -11,6 +11,7 @@
 //! 4. `statement.rs`: statements.
 
 mod aliases;
+mod assembly;
 mod atomics;
 mod bit_builtins;
 mod builtins;
@@ -185,6 +186,10 @@ pub(crate) struct Sema<'a> {
     aliases: Vec<(String, String, Span)>,
     /// Where such attributes were met.
     met: BTreeSet<usize>,
+    /// Whether names with `_` may have other characters in the text.
+    renames: bool,
+    /// Attributes that may change what the program does, by their places.
+    serious: Vec<(usize, String)>,
     /// What to do with a second definition of a function.
     again: Again,
     /// How many lists of parameters are being read, one inside the other.
@@ -275,6 +280,8 @@ fn analyse_unit(
         alias: None,
         aliases: Vec::new(),
         met: BTreeSet::new(),
+        renames: unit.renames,
+        serious: unit.serious.iter().map(|(at, name)| (*at, name.to_string())).collect(),
         again,
         in_prototype: 0,
         defines: false,

@@ -8,6 +8,9 @@ use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Member, Record, UNNAMED};
 use crate::c::problem::{Checked, Problem};
 
+/// Structures of more bytes are not laid out: the number of their bits may not fit.
+const GREATEST_SIZE: u128 = 1 << 56;
+
 impl Sema<'_> {
     /// A structure or a union. One with a tag whose members are not understood is refused where it
     /// is mentioned.
@@ -19,6 +22,9 @@ impl Sema<'_> {
         let before = self.refused.len();
         let tag = syntax.node.identifier.as_ref().map(|name| name.node.name.clone());
         let outcome = self.record(syntax, attributes);
+        if syntax.node.declarations.is_some() {
+            self.refuse_attributes(syntax);
+        }
         let id = match (&outcome, tag) {
             (Ok(CType::Record(id)), _) => *id,
             (Err(_), Some(tag)) => match self.here().records.get(&tag) {
@@ -37,6 +43,20 @@ impl Sema<'_> {
             _ => self.refused.extend(self.tree.types.record(id).problem.clone()),
         }
         Ok(CType::Record(id))
+    }
+
+    /// Attributes inside a definition, or in front of its name, that are not modelled and that
+    /// nothing else was refused for.
+    fn refuse_attributes(&mut self, syntax: &Node<StructType>) {
+        // Those right behind the braces, too: the parser drops them.
+        let end = self.lines.end_of_attributes(syntax.span.start, syntax.span.end);
+        let range = self.lines.original(syntax.span.start)..end.max(self.lines.original(syntax.span.end));
+        for (at, name) in self.serious.clone() {
+            if range.contains(&at) && self.met.insert(at) {
+                let span = self.lines.place_of(self.sources, at, name.len());
+                self.refused.push(super::unsupported_attribute(span, &name));
+            }
+        }
     }
 
     fn record(&mut self, syntax: &Node<StructType>, attributes: Attributes) -> Checked<CType> {
@@ -85,6 +105,10 @@ impl Sema<'_> {
             self.note_members(id);
             for member in &mut members {
                 member.packed |= attributes.packed;
+            }
+            let sizes = members.iter().map(|member| self.tree.types.size(&member.ty).unwrap_or(u64::MAX));
+            if sizes.map(u128::from).sum::<u128>() > GREATEST_SIZE {
+                return self.unsupported(syntax, "a structure of this size is");
             }
             let pack = self.pragmas.pack(self.lines.original(syntax.span.end));
             if !shared {
@@ -173,31 +197,45 @@ impl Sema<'_> {
                 .and_then(|tag| self.scopes.iter().rev().find_map(|scope| scope.enums.get(tag).cloned()));
             return Ok(known.unwrap_or(CType::UNSIGNED));
         }
-        let (mut next, mut signed, mut wide, mut range) = (0_u64, false, false, (0_i64, 0_u64));
+        // The value of the next enumerator, and whether it is below zero.
+        let (mut next, mut negative) = (0_u64, false);
+        let (mut low, mut high, mut large) = (0_i64, 0_u64, Vec::new());
         for enumerator in &syntax.node.enumerators {
             if let Some(expression) = &enumerator.node.expression {
                 next = self.integer_constant(expression)?;
+                let is_signed = self.value(expression)?.ty.is_signed();
+                negative = is_signed && (next as i64) < 0;
             }
             self.attributes(&enumerator.node.extensions);
-            signed |= (next as i64) < 0;
-            range = if (next as i64) < 0 {
-                (range.0.min(next as i64), range.1)
+            if negative {
+                low = low.min(next as i64);
             } else {
-                (range.0, range.1.max(next))
-            };
-            let fits = i32::try_from(next as i64).is_ok();
-            wide |= !fits && u32::try_from(next).is_err();
-            let ty = if fits { CType::INT } else { CType::LONG_LONG };
+                high = high.max(next);
+            }
+            let fits =
+                if negative { i32::try_from(next as i64).is_ok() } else { i32::try_from(next).is_ok() };
+            let ty = if fits { CType::INT } else { CType::Int { bits: 64, signed: negative } };
             let value = if fits { next & u64::from(u32::MAX) } else { next };
-            self.bind(&enumerator.node.identifier.node.name, Entity::Constant(value, ty));
+            let name = &enumerator.node.identifier.node.name;
+            self.bind(name, Entity::Constant(value, ty));
+            if !fits {
+                large.push((name, next));
+            }
             next = next.wrapping_add(1);
+            negative &= next != 0;
         }
         let around = self.lines.attributes_around(syntax.span.start, syntax.span.end);
         let packed = around.contains("packed");
-        let ty = match range {
-            (low, high) if packed => smallest(low, high),
-            _ => CType::Int { bits: if wide { 64 } else { 32 }, signed },
+        let ty = match smallest(low, high) {
+            packed_type if packed => packed_type,
+            CType::Int { bits, signed } => CType::Int { bits: bits.max(32), signed },
+            other => other,
         };
+        // As gcc does it: an enumerator that is no `int` has the type of the enumeration.
+        for (name, value) in large {
+            let value = value & wherefore_program::Scalar::Bits(self.bits(&ty)).max();
+            self.bind(name, Entity::Constant(value, ty.clone()));
+        }
         if let Some(tag) = tag {
             self.here().enums.insert(tag, ty.clone());
         }

@@ -40,7 +40,7 @@ pub(super) struct Attributes {
     /// The size of a vector in bytes.
     pub(super) vector: Option<u64>,
     pub(super) weak: Option<Span>,
-    pub(super) runs: Option<Runs>,
+    pub(super) runs: Runs,
     /// The function that is called when the scope of a variable is left.
     pub(super) cleanup: Option<FunctionId>,
     /// Whether it is declared with `_Atomic`.
@@ -122,8 +122,11 @@ impl Sema<'_> {
                             continue;
                         }
                     };
-                    let runs = if name == "constructor" { Runs::Before } else { Runs::After };
-                    found.runs = Some(runs(priority));
+                    if name == "constructor" {
+                        found.runs.before = Some(priority);
+                    } else {
+                        found.runs.after = Some(priority);
+                    }
                 }
                 "vector_size" => match attribute.arguments.first().map(|a| self.integer_constant(a)) {
                     Some(Ok(size)) if size.is_power_of_two() => found.vector = Some(size),
@@ -293,12 +296,24 @@ impl Sema<'_> {
                 TypeOf::Type(name) => self.type_name(name)?,
                 TypeOf::Expression(expression) => match self.type_in_parentheses(expression) {
                     Some(ty) => ty,
-                    None => self.term(expression)?.ty,
+                    None => self.type_of(expression)?,
                 },
             },
             Some(_) => return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is")),
         };
         self.with_attributes(ty, attributes, at)
+    }
+
+    /// `typeof` of an expression, which is evaluated only if its type has a variable length.
+    fn type_of(&mut self, expression: &Node<lang_c::ast::Expression>) -> Checked<CType> {
+        let before = self.implied.len();
+        let term = self.term(expression)?;
+        let lengths =
+            self.implied.len() > before && self.implied[before..].iter().any(Statement::has_effects);
+        if is_variable(&term.ty) && (term.has_effects() || lengths) {
+            return self.unsupported(expression, "a type of variable length whose expression has effects is");
+        }
+        Ok(term.ty)
     }
 
     /// The type that the parser took for an expression: in attributes it does not know the names of
@@ -545,6 +560,15 @@ impl Sema<'_> {
 pub(super) fn sign_extended(value: u64, bits: u32) -> u64 {
     let shift = 64 - bits.clamp(1, 64);
     (((value << shift) as i64) >> shift) as u64
+}
+
+/// Whether a type has an array in it whose length is told at run time.
+fn is_variable(ty: &CType) -> bool {
+    match ty {
+        CType::Array(_, Length::Variable(_)) => true,
+        CType::Array(inner, _) | CType::Pointer(inner) => is_variable(inner),
+        _ => false,
+    }
 }
 
 /// Parameters that are arrays or functions are pointers.

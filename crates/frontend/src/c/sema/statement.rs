@@ -1,8 +1,6 @@
 //! Statements.
 
-use lang_c::ast::{
-    AsmStatement, BlockItem, Expression, ForInitializer, Label, LabeledStatement, Statement as Syntax,
-};
+use lang_c::ast::{BlockItem, Expression, ForInitializer, Label, LabeledStatement, Statement as Syntax};
 use lang_c::span::Node;
 use wherefore_program::Span;
 
@@ -10,7 +8,7 @@ use super::{Sema, Switch};
 use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
 use crate::c::rewrite::GOTO_ANY;
-use crate::c::tree::{Assembly, Lifetime, Statement, StatementKind, Term, TermKind};
+use crate::c::tree::{Lifetime, Statement, StatementKind, Term, TermKind};
 
 /// The operand of `goto *e`, as the text was rewritten.
 fn computed_label(expression: &Node<Expression>) -> Option<&Node<Expression>> {
@@ -109,6 +107,21 @@ impl Sema<'_> {
     }
 
     fn statement(&mut self, node: &Node<Syntax>) -> Checked<Vec<Statement>> {
+        // Such statements are blocks: what is declared in their heads is known in them only.
+        let is_block = matches!(
+            node.node,
+            Syntax::If(_) | Syntax::Switch(_) | Syntax::While(_) | Syntax::DoWhile(_) | Syntax::For(_)
+        );
+        if !is_block {
+            return self.plain_statement(node);
+        }
+        self.enter();
+        let outcome = self.plain_statement(node);
+        self.leave();
+        outcome
+    }
+
+    fn plain_statement(&mut self, node: &Node<Syntax>) -> Checked<Vec<Statement>> {
         let span = self.span(node);
         let one = |kind| Ok(vec![Statement { kind, span }]);
         match &node.node {
@@ -161,12 +174,7 @@ impl Sema<'_> {
                 let condition = self.part_or_place(condition);
                 one(StatementKind::DoWhile(body, condition))
             }
-            Syntax::For(repeat) => {
-                self.enter();
-                let outcome = self.for_loop(node, &repeat.node);
-                self.leave();
-                Ok(outcome)
-            }
+            Syntax::For(repeat) => Ok(self.for_loop(node, &repeat.node)),
             Syntax::Goto(label) => one(StatementKind::Goto(label.node.name.clone())),
             Syntax::Continue => one(StatementKind::Continue),
             Syntax::Break => one(StatementKind::Break),
@@ -177,23 +185,7 @@ impl Sema<'_> {
                 let value = self.convert(value, &result)?;
                 one(StatementKind::Return(Some(value)))
             }
-            Syntax::Asm(assembly) => {
-                let (mut outputs, mut inputs, mut memory) = (Vec::new(), Vec::new(), false);
-                if let AsmStatement::GnuExtended(extended) = &assembly.node {
-                    for output in &extended.outputs {
-                        outputs.push(self.place(&output.node.variable_name)?);
-                    }
-                    for input in &extended.inputs {
-                        inputs.push(self.value(&input.node.variable_name)?);
-                    }
-                    let says =
-                        |parts: &[String]| parts.iter().any(|part| part.trim_matches('"').trim() != "");
-                    let clobbers =
-                        |word: &Node<Vec<String>>| word.node.iter().any(|part| part.contains("memory"));
-                    memory = says(&extended.template.node) && extended.clobbers.iter().any(clobbers);
-                }
-                one(StatementKind::Assembly(Box::new(Assembly { outputs, inputs, memory })))
-            }
+            Syntax::Asm(assembly) => self.assembly(&assembly.node, span),
         }
     }
 

@@ -6,11 +6,11 @@ use lang_c::ast::{
 };
 use lang_c::span::Node;
 
-use super::builtins::is_ambiguous;
+use super::builtins::{is_ambiguous, may_be_compatible};
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Initial, InitialItem, ObjectId, Step, Term, TermKind};
+use crate::c::tree::{Initial, InitialItem, ObjectId, Statement, Step, Term, TermKind};
 
 impl Sema<'_> {
     /// The value of an expression.
@@ -42,7 +42,12 @@ impl Sema<'_> {
             Expression::Member(member) => self.member(member),
             Expression::Call(call) => self.call(call),
             Expression::CompoundLiteral(literal) => {
+                let before = self.implied.len();
                 let ty = self.type_name(&literal.node.type_name)?;
+                // Lengths with effects would have to be evaluated here.
+                if self.implied[before..].iter().any(Statement::has_effects) {
+                    return self.unsupported(node, "a literal of variable type is");
+                }
                 let id = self.automatic("literal", ty, span);
                 let initial = self.initial_list(id, &literal.node.initializer_list, span)?;
                 let ty = self.tree.object(id).ty.clone();
@@ -52,17 +57,31 @@ impl Sema<'_> {
                 }
                 Ok(Term::new(TermKind::Literal(id, Box::new(initial)), ty, span))
             }
-            Expression::SizeOfTy(size) => {
-                let ty = self.type_name(&size.node.0)?;
-                self.size_of(&ty, node)
-            }
-            Expression::SizeOfVal(size) => {
-                let objects = self.tree.objects.len();
-                let ty = self.term(&size.node.0)?.ty;
+            Expression::SizeOfTy(size) => self.with_lengths(|sema| {
+                let ty = sema.type_name(&size.node.0)?;
+                let value = sema.size_of(&ty, node)?;
+                // Only the size of an array of variable length evaluates anything.
+                if value.constant().is_some() {
+                    sema.implied.clear();
+                }
+                Ok(value)
+            }),
+            Expression::SizeOfVal(size) => self.with_lengths(|sema| {
                 // String literals in it do not exist.
-                debug_assert!(self.tree.objects.len() >= objects);
-                self.size_of(&ty, node)
-            }
+                let operand = sema.term(&size.node.0)?;
+                let value = sema.size_of(&operand.ty, node)?;
+                if value.constant().is_some() {
+                    sema.implied.clear();
+                    return Ok(value);
+                }
+                if !operand.has_effects() {
+                    return Ok(value);
+                }
+                let operand = sema.rvalue(operand);
+                let operand = sema.convert(operand, &CType::Void)?;
+                let ty = value.ty.clone();
+                Ok(Term::new(TermKind::Comma(vec![operand, value]), ty, span))
+            }),
             Expression::AlignOf(name) => {
                 let ty = self.type_name(&name.node.0)?;
                 // Of a function, GNU says one byte, whatever its address is.
@@ -78,14 +97,14 @@ impl Sema<'_> {
             }
             Expression::UnaryOperator(unary) => self.unary(unary),
             Expression::BinaryOperator(binary) => self.binary(binary),
-            Expression::Cast(cast) => {
-                let ty = self.type_name(&cast.node.type_name)?;
-                let value = self.value(&cast.node.expression)?;
+            Expression::Cast(cast) => self.with_lengths(|sema| {
+                let ty = sema.type_name(&cast.node.type_name)?;
+                let value = sema.value(&cast.node.expression)?;
                 if let (CType::Record(id), false) = (&ty, value.ty == ty) {
-                    return self.cast_to_union(*id, value, node);
+                    return sema.cast_to_union(*id, value, node);
                 }
-                Ok(Term { span, ..self.convert(value, &ty)? })
-            }
+                Ok(Term { span, ..sema.convert(value, &ty)? })
+            }),
             Expression::Conditional(conditional) if is_left_out(&conditional.node.then_expression) => {
                 // GNU: the condition is also the value, but it is evaluated once.
                 let value = self.condition(&conditional.node.condition)?;
@@ -119,15 +138,30 @@ impl Sema<'_> {
         }
     }
 
+    /// An expression with types in it, the lengths of whose arrays are evaluated in front of it.
+    fn with_lengths(&mut self, read: impl FnOnce(&mut Self) -> Checked<Term>) -> Checked<Term> {
+        let before = std::mem::take(&mut self.implied);
+        let outcome = read(self);
+        let lengths = std::mem::replace(&mut self.implied, before);
+        let term = outcome?;
+        if lengths.is_empty() {
+            return Ok(term);
+        }
+        let (ty, span) = (term.ty.clone(), term.span);
+        Ok(Term::new(TermKind::Block(lengths, Some(Box::new(term))), ty, span))
+    }
+
     /// `_Generic`: the expression of the first type that is that of the value.
     fn generic(&mut self, syntax: &Node<GenericSelection>) -> Checked<Term> {
         let wanted = self.value(&syntax.node.expression)?.ty;
-        let (mut found, mut default) = (Vec::new(), None);
+        let (mut found, mut default, mut near) = (Vec::new(), None, false);
         for association in &syntax.node.associations {
             match &association.node {
                 GenericAssociation::Default(expression) => default = Some(&**expression),
                 GenericAssociation::Type(of) => {
-                    if self.type_name(&of.node.type_name)? == wanted {
+                    let ty = self.type_name(&of.node.type_name)?;
+                    near |= ty != wanted && may_be_compatible(&ty, &wanted);
+                    if ty == wanted {
                         found.push(&*of.node.expression);
                     }
                 }
@@ -138,7 +172,7 @@ impl Sema<'_> {
         match (found.as_slice(), default) {
             ([only], None) => self.term(only),
             ([only], Some(_)) if clear => self.term(only),
-            ([], Some(default)) => self.term(default),
+            ([], Some(default)) if !near => self.term(default),
             ([], None) => self.fail(syntax, "no type of the selection fits"),
             _ => self.unsupported(syntax, "a generic selection between types like these is"),
         }
@@ -199,6 +233,9 @@ impl Sema<'_> {
             }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
                 let function = self.function.map_or(String::new(), |id| self.tree.function(id).name.clone());
+                if self.renames && function.contains('_') {
+                    return self.unsupported(node, "the name of this function as a text is");
+                }
                 return self.string(&[format!("\"{function}\"")], span);
             }
             None => return self.fail(node, format!("`{name}` is not declared")),
@@ -215,7 +252,11 @@ impl Sema<'_> {
             let size = self.size_of(element, node)?;
             return Ok(self.operation(wherefore_program::BinaryOp::Mul, length, size, size_type, span));
         }
-        match self.tree.types.size(ty) {
+        let said = match ty {
+            CType::Record(id) => self.tree.types.record(*id).said_size,
+            _ => None,
+        };
+        match said.or_else(|| self.tree.types.size(ty)) {
             Some(size) => Ok(Term::new(TermKind::Constant(size), size_type, span)),
             None => self.fail(node, "the size is not known"),
         }
@@ -307,6 +348,9 @@ impl Sema<'_> {
         let mut implicit = None;
         if let Expression::Identifier(name) = &syntax.node.callee.node {
             let text = name.node.name.as_str();
+            if let Some(term) = self.absolute(text, syntax)? {
+                return Ok(term);
+            }
             if self.lookup(text).is_none() {
                 if let Some(term) = self.builtin(text, syntax)? {
                     return Ok(term);

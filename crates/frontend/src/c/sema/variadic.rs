@@ -37,6 +37,7 @@ impl Sema<'_> {
                 align: 8,
                 complete: true,
                 union: false,
+                said_size: None,
                 problem: None,
             });
             types.records.len() as u32 - 1
