@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use wherefore_check::{Budget, Overall, Question, Session, answer};
 use wherefore_frontend::c::{Options, Property, translate_text};
 use wherefore_program::{
-    ErrorKind, Program, Task, ThreadExploration, ThreadLimits, ThreadedState, Var, ViolationKind,
-    explore_threads,
+    ErrorKind, Program, SwitchPoints, Task, ThreadExploration, ThreadLimits, ThreadedState, Var,
+    ViolationKind, explore_threads,
 };
 
 const HEADER: &str = "typedef unsigned long pthread_t;
@@ -259,11 +259,12 @@ fn steps() -> impl Strategy<Value = Vec<&'static str>> {
         1 => Just("if (x) y = 2;"),
         1 => Just("__atomic_store_n(&x, 2, 5);"),
     ];
-    prop::collection::vec(step, 1..6)
+    prop::collection::vec(step, 1..4)
 }
 
 fn explored(program: &Program) -> ThreadExploration<'_> {
-    let limits = ThreadLimits { configurations: 400_000, ..ThreadLimits::default() };
+    let points = SwitchPoints::visible(program);
+    let limits = ThreadLimits { configurations: 400_000, points, ..ThreadLimits::default() };
     explore_threads(program, &[], &limits, |_, _| true)
 }
 
@@ -295,7 +296,7 @@ fn is_race(program: &Program, state: &ThreadedState) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 5, ..ProptestConfig::default() })]
 
     #[test]
     fn random_programs_race_and_wait_as_their_configurations_say(first in steps(), second in steps()) {

@@ -486,7 +486,7 @@ fn translate_texts(
     }
     debug_assert_eq!(program.check(), Ok(()));
     if has_threads {
-        threads::forget_many(&program, &mut lowered.unsupported);
+        threads::forget_many(&program, &options.checks, &mut lowered.unsupported);
     }
     Ok(Translation {
         program,

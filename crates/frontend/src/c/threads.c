@@ -2,7 +2,7 @@
    `__wherefore_fork(id)` starts a thread that goes on here, with 1, and returns 0;
    `__wherefore_end_thread()` ends the thread. A lock is the first number of its object.
 
-   Lines that begin with LOCK are there only if rules of locks are checked, those with OWNER also
+   MOST is how many threads there may be, with the first one. Lines that begin with LOCK are there only if rules of locks are checked, those with OWNER also
    if there are mutexes with attributes, those with KIND only in that case, those with DEADLOCK
    only if deadlocks are searched for. `__wherefore_lock_keeps` and `__wherefore_moves` are checks;
    their text says what happens if they fail. */
@@ -19,9 +19,9 @@ extern void __wherefore_moves(int holds, const char *otherwise);
 
 unsigned long __wherefore_threads;
 unsigned long __wherefore_self;
-int __wherefore_ended[64];
-void *__wherefore_results[64];
-LOCK int __wherefore_held[64];
+int __wherefore_ended[MOST];
+void *__wherefore_results[MOST];
+LOCK int __wherefore_held[MOST];
 
 /* A deadlock: each thread has ended, or has chosen to wait for good, and nothing it waits for is
    there. A thread may choose so in front of each step that can block; if what it waits for is
@@ -29,11 +29,11 @@ LOCK int __wherefore_held[64];
    program ends, so that `main` is counted only if it waits, or has called `pthread_exit`. */
 DEADLOCK unsigned long __wherefore_finished;
 DEADLOCK unsigned long __wherefore_waiting;
-DEADLOCK void *__wherefore_awaited[64];
-DEADLOCK int __wherefore_way[64];
-DEADLOCK unsigned __wherefore_since[64];
-DEADLOCK void *__wherefore_condition[64];
-DEADLOCK _Bool __wherefore_woken[64];
+DEADLOCK void *__wherefore_awaited[MOST];
+DEADLOCK int __wherefore_way[MOST];
+DEADLOCK unsigned __wherefore_since[MOST];
+DEADLOCK void *__wherefore_condition[MOST];
+DEADLOCK _Bool __wherefore_woken[MOST];
 DEADLOCK
 DEADLOCK /* Whether each thread has ended or waits for good, within an atomic section. */
 DEADLOCK int __wherefore_all_wait(void) {
@@ -57,7 +57,7 @@ DEADLOCK /* way: 1 until a lock is free, 2 until no writer holds it, 3 until a s
 DEADLOCK    for the end of a thread, 5 for a signal, 6 for the next turn of a barrier. */
 DEADLOCK void __wherefore_wait(void *object, int way, unsigned since) {
 DEADLOCK   __VERIFIER_atomic_begin();
-DEADLOCK   if (__wherefore_self < 64) {
+DEADLOCK   if (__wherefore_self < MOST) {
 DEADLOCK     __wherefore_awaited[__wherefore_self] = object;
 DEADLOCK     __wherefore_way[__wherefore_self] = way;
 DEADLOCK     __wherefore_since[__wherefore_self] = since;
@@ -70,7 +70,7 @@ DEADLOCK }
 
 void __wherefore_finish(void *result) {
   __VERIFIER_atomic_begin();
-  if (__wherefore_self < 64) {
+  if (__wherefore_self < MOST) {
 LOCK    __wherefore_lock_keeps(__wherefore_held[__wherefore_self] == 0, "leaves a lock held at the end of the thread");
     __wherefore_results[__wherefore_self] = result;
     __wherefore_ended[__wherefore_self] = 1;
@@ -100,7 +100,7 @@ void pthread_exit(void *result) {
 }
 
 int pthread_join(unsigned long thread, void **result) {
-  if (thread >= 64)
+  if (thread >= MOST)
     __wherefore_too_many_threads();
 DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(0, 4, (unsigned)thread);
   __VERIFIER_atomic_begin();
@@ -112,7 +112,7 @@ DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(0, 4, (unsigned)thread)
 }
 /* A join that does not ask for the result. */
 int __wherefore_join(unsigned long thread, void **result) {
-  if (thread >= 64)
+  if (thread >= MOST)
     __wherefore_too_many_threads();
 DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(0, 4, (unsigned)thread);
   __VERIFIER_atomic_begin();
@@ -171,7 +171,7 @@ DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(mutex, 1, 0);
   __VERIFIER_assume(*(int *)mutex == 0);
 PLAIN  *(int *)mutex = 1;
 OWNER  *(int *)mutex = (int)__wherefore_self + 1;
-LOCK  if (__wherefore_self < 64) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] + 1;
+LOCK  if (__wherefore_self < MOST) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] + 1;
   __VERIFIER_atomic_end();
   return 0;
 }
@@ -181,7 +181,7 @@ int pthread_mutex_trylock(void *mutex) {
   if (*(int *)mutex == 0) {
 PLAIN    *(int *)mutex = 1;
 OWNER    *(int *)mutex = (int)__wherefore_self + 1;
-LOCK    if (__wherefore_self < 64) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] + 1;
+LOCK    if (__wherefore_self < MOST) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] + 1;
     result = 0;
   }
 KIND  else if (*(int *)mutex == (int)__wherefore_self + 1 && ((int *)mutex)[sizeof(long) == 8 ? 4 : 3] == 1) {
@@ -204,7 +204,7 @@ KIND  if (((int *)mutex)[1] > 0) {
 KIND    ((int *)mutex)[1] = ((int *)mutex)[1] - 1;
 KIND    return 0;
 KIND  }
-LOCK  if (__wherefore_self < 64) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] - 1;
+LOCK  if (__wherefore_self < MOST) __wherefore_held[__wherefore_self] = __wherefore_held[__wherefore_self] - 1;
   *(int *)mutex = 0;
   return 0;
 }
@@ -246,7 +246,7 @@ DEADLOCK  __VERIFIER_atomic_begin();
 DEADLOCK  unsigned long i;
 DEADLOCK  _Bool is_chosen = 0, is_possible = 0;
 DEADLOCK  for (i = 0; i <= __wherefore_threads; i++)
-DEADLOCK    if (i < 64 && __wherefore_condition[i] == condition && !__wherefore_woken[i]) {
+DEADLOCK    if (i < MOST && __wherefore_condition[i] == condition && !__wherefore_woken[i]) {
 DEADLOCK      is_possible = 1;
 DEADLOCK      if (!is_chosen && __VERIFIER_nondet_bool()) {
 DEADLOCK        __wherefore_woken[i] = 1;
@@ -261,7 +261,7 @@ int pthread_cond_broadcast(void *condition) {
 DEADLOCK  __VERIFIER_atomic_begin();
 DEADLOCK  unsigned long i;
 DEADLOCK  for (i = 0; i <= __wherefore_threads; i++)
-DEADLOCK    if (i < 64 && __wherefore_condition[i] == condition)
+DEADLOCK    if (i < MOST && __wherefore_condition[i] == condition)
 DEADLOCK      __wherefore_woken[i] = 1;
 DEADLOCK  __VERIFIER_atomic_end();
   return 0;
@@ -269,14 +269,14 @@ DEADLOCK  __VERIFIER_atomic_end();
 int pthread_cond_wait(void *condition, void *mutex) {
 LOCK  __wherefore_lock_keeps(*(int *)mutex == (int)__wherefore_self + 1, "waits with a mutex that this thread does not hold");
 DEADLOCK  __VERIFIER_atomic_begin();
-DEADLOCK  if (__wherefore_self < 64) {
+DEADLOCK  if (__wherefore_self < MOST) {
 DEADLOCK    __wherefore_condition[__wherefore_self] = condition;
 DEADLOCK    __wherefore_woken[__wherefore_self] = 0;
 DEADLOCK  }
   pthread_mutex_unlock(mutex);
 DEADLOCK  __VERIFIER_atomic_end();
 DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(0, 5, 0);
-DEADLOCK  if (__wherefore_self < 64) __wherefore_condition[__wherefore_self] = 0;
+DEADLOCK  if (__wherefore_self < MOST) __wherefore_condition[__wherefore_self] = 0;
   pthread_mutex_lock(mutex);
   return 0;
 }
