@@ -387,7 +387,8 @@ impl CheckReport {
             vacuous: subject.vacuity.is_some() && verdict == Word::Safe,
             engine: by,
             property: asked.map(property::words),
-            command: asked.map(|_| again::command(by)),
+            // No engine is named that did not decide.
+            command: asked.map(|_| again::command(by.filter(|_| verdict != Word::Unknown))),
             error: shown.map(|run| Place::of(program, &task.checks[run.target], Some(run))),
             targets,
             by_data_flow,
