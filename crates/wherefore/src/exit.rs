@@ -65,7 +65,10 @@ pub enum CliError {
     /// The program is at fault; the messages show where.
     #[error("{}", .0.render().trim_end())]
     Load(#[from] LoadError),
-    /// A file cannot be read.
+    /// What was given is a mistake, in words.
+    #[error("{0}")]
+    Mistake(String),
+    /// A file cannot be read or written.
     #[error("{file}: {error}")]
     File {
         /// Its name.

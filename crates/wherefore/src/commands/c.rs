@@ -10,7 +10,7 @@ use wherefore_program::{Task, ViolationKind, c_compiler};
 
 use super::database::Database;
 use super::files::{STANDARD_INPUT, StandardInput, in_folder};
-use super::property;
+use super::{mistakes, property};
 use crate::exit::CliError;
 
 /// How C is read.
@@ -139,7 +139,7 @@ fn about_threads(name: &Path) -> Option<ViolationKind> {
     }
 }
 
-/// Whether a rule of C is about memory, not about arithmetic.
+/// Whether undefined behaviour is about memory, not about arithmetic.
 pub fn is_about_memory(kind: ViolationKind) -> bool {
     !matches!(kind, ViolationKind::Division | ViolationKind::Overflow | ViolationKind::Shift)
 }
@@ -383,7 +383,8 @@ impl CArgs {
         options.models.clone_from(&self.model);
         options.pure.clone_from(&self.assume_pure);
         options.no_return.clone_from(&self.no_return);
-        let translation = c::translate(&files, &options)?;
+        let translation =
+            c::translate(&files, &options).map_err(|error| mistakes::explained(error, &files, &options))?;
         let mentions = translation.mentions.clone();
         let without_body = translation.without_body.clone();
         let task = translation.into_task(&files, &options);

@@ -12,6 +12,7 @@ pub mod explain;
 mod files;
 pub mod flow;
 pub mod harness;
+mod mistakes;
 pub mod progress;
 pub mod project;
 mod property;
@@ -30,7 +31,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use wherefore_check::exact::Search;
 use wherefore_check::{Answer, Budget, Question, Session, answer};
-use wherefore_frontend::load;
+use wherefore_frontend::{language_of, load};
 use wherefore_program::{TargetChoice, Task};
 
 use crate::exit::CliError;
@@ -161,6 +162,9 @@ impl ProgramArgs {
         let mut budget = Budget::from_limits(&self.limits.limits());
         let prover = self.c.prover()?;
         let is_c = self.file.as_deref().is_none_or(CArgs::applies_to);
+        if let Some(file) = self.file.as_deref().filter(|file| !is_c && language_of(file).is_none()) {
+            return Err(mistakes::unknown_language(file));
+        }
         if let (false, Some(option)) = (is_c, self.c.given()) {
             return Err(self.question(format!("{option} is for C programs")));
         }

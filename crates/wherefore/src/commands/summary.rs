@@ -20,7 +20,7 @@ pub enum Detail {
     All,
 }
 
-/// How many open rules of C are listed; assertions always are.
+/// How many open checks for undefined behaviour are listed; assertions always are.
 const MOST_LISTED: usize = 20;
 
 /// The verdict of a command, as it stands behind the name of the file.
@@ -67,7 +67,7 @@ fn sum(report: &CheckReport) -> String {
                 parts.push(format!("{unknown} unknown"));
             }
             if safe > 0 && can_fail == 0 {
-                parts.push(format!("{safe} hold"));
+                parts.push(if safe == 1 { "1 holds".to_owned() } else { format!("{safe} hold") });
             }
         }
     }
@@ -98,7 +98,7 @@ pub fn checks(
         return;
     }
     for (number, target) in report.targets.iter().enumerate() {
-        // Rules of C that hold are many, and their number has been said.
+        // Those for undefined behaviour that hold are many, and their number has been said.
         if is_rule(target) && target.verdict == CheckWord::Safe && detail != Detail::All {
             continue;
         }

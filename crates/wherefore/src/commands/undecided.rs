@@ -174,7 +174,7 @@ fn first_line(subject: &Subject, open: &[&ErrorSite]) -> Option<u32> {
     first.and_then(|site| program.line(site.node))
 }
 
-/// The rules of C that can be left out, if some are checked that nobody asked for.
+/// The undefined behaviour that can be left out, if it is checked although nobody asked for it.
 fn fewer_rules(args: &ProgramArgs, subject: &Subject, open: &[&ErrorSite]) -> Option<(&'static str, String)> {
     if subject.c.is_none() || args.c.names_what_is_checked() || args.line.is_some() || args.label.is_some() {
         return None;
@@ -196,16 +196,16 @@ fn fewer_rules(args: &ProgramArgs, subject: &Subject, open: &[&ErrorSite]) -> Op
     match count(open) {
         (0, arithmetic, _) if arithmetic > 0 && has_memory > 0 => Some((
             "memory",
-            format!("no rules of arithmetic, which are {arithmetic} of the {total} open checks"),
+            format!("without overflow, division and shifts: {arithmetic} of the {total} open checks"),
         )),
         (memory, 0, _) if memory > 0 && has_arithmetic > 0 => {
-            Some(("arithmetic", format!("no rules of memory, which are {memory} of the {total} open checks")))
+            Some(("arithmetic", format!("without pointers and bounds: {memory} of the {total} open checks")))
         }
         (memory, arithmetic, others) if memory + arithmetic > 0 && others > 0 => {
             let rules = memory + arithmetic;
             Some((
                 "none",
-                format!("no rules of C, which are {rules} of the {total} open checks: assertions only"),
+                format!("assertions only, without undefined behaviour: {rules} of the {total} open checks"),
             ))
         }
         _ => None,
