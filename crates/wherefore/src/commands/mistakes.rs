@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wherefore_frontend::c::{self, Options};
 use wherefore_frontend::{Diagnostic, LoadError};
+use wherefore_program::Procedure;
 use wherefore_pushdown::ParseError;
 
 use crate::exit::CliError;
@@ -86,14 +87,13 @@ fn functions(files: &[PathBuf], options: &Options) -> Vec<String> {
     let program = &translation.program;
     let is_given = |name: &str| files.iter().any(|file| file == Path::new(name));
     let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let defined =
-        program.procedures.iter().filter(|procedure| {
-            is_name(&procedure.name)
-                && is_given(program.source(procedure.span).name())
-                && program.source(procedure.span).text().get(procedure.span.start as usize..).is_some_and(
-                    |text| text.lines().take(3).any(|line| line.contains(procedure.name.as_str())),
-                )
-        });
+    // Procedures of ours have places, too, but their names are not there.
+    let is_written = |procedure: &&Procedure| {
+        let source = program.source(procedure.span);
+        let head = source.text().get(procedure.span.start as usize..).unwrap_or_default();
+        is_given(source.name()) && head.lines().take(3).any(|line| line.contains(procedure.name.as_str()))
+    };
+    let defined = program.procedures.iter().filter(|procedure| is_name(&procedure.name)).filter(is_written);
     defined.map(|procedure| procedure.name.clone()).collect()
 }
 
