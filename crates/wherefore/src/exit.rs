@@ -8,13 +8,18 @@ use wherefore_check::NoProver;
 use wherefore_frontend::LoadError;
 use wherefore_frontend::pds::PdsError;
 
+/// Shown at the end of `-h`.
+pub const SHORT_HELP: &str = "\
+Exit codes: 0 safe, 10 unsafe, 5 unknown, 2 bad input, 130 interrupted. More options: --help";
+
 /// Shown at the end of `--help`.
 pub const HELP: &str = "\
 Exit codes:
   0   safe: no run reaches the target
   10  unsafe: some run does
   5   unknown: a limit was reached, or the property is not decided
-  2   bad input or usage";
+  2   bad input or usage
+  130 interrupted before there was a verdict (Ctrl-C)";
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +32,8 @@ pub enum Exit {
     Unknown,
     /// The input or the arguments are at fault.
     BadInput,
+    /// The user has interrupted it before there was a verdict.
+    Interrupted,
 }
 
 impl Exit {
@@ -37,6 +44,8 @@ impl Exit {
             Exit::Positive => 10,
             Exit::Unknown => 5,
             Exit::BadInput => 2,
+            // 128 and the number of SIGINT, as shells have it.
+            Exit::Interrupted => 130,
         }
     }
 }
@@ -56,7 +65,10 @@ pub enum CliError {
     /// The program is at fault; the messages show where.
     #[error("{}", .0.render().trim_end())]
     Load(#[from] LoadError),
-    /// A file cannot be read.
+    /// What was given is a mistake, in words.
+    #[error("{0}")]
+    Mistake(String),
+    /// A file cannot be read or written.
     #[error("{file}: {error}")]
     File {
         /// Its name.
@@ -91,6 +103,7 @@ pub fn report(error: &CliError) -> Exit {
     if let CliError::NotDecided { answer } = error {
         return print(&mut io::stdout(), answer, Exit::Unknown).unwrap_or_else(|error| report(&error));
     }
+    crate::commands::progress::clear();
     eprintln!("error: {error}");
     Exit::BadInput
 }
@@ -118,6 +131,7 @@ pub fn print(out: &mut impl Write, text: &str, exit: Exit) -> Result<Exit, CliEr
 
 /// Prints by a thread that has claimed the output.
 pub fn print_claimed(out: &mut impl Write, text: &str) -> Result<(), CliError> {
+    crate::commands::progress::clear();
     match out.write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),

@@ -18,12 +18,12 @@ pub struct LimitArgs {
 
     /// Give up when the process takes this much memory, with exit code 5 (on Linux; elsewhere, when
     /// the automaton under construction does).
-    #[arg(long, value_name = "MB")]
+    #[arg(long, value_name = "MB", hide_short_help = true)]
     memory: Option<usize>,
 
     /// Give up after this many steps, with exit code 5: applied rules; for C, cycles of refinement
     /// and turns of each loop. Unlike time, the same everywhere.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", hide_short_help = true)]
     steps: Option<u64>,
 }
 
@@ -32,9 +32,9 @@ pub struct LimitArgs {
 pub const DEFAULT_FOR_C: Duration = Duration::from_secs(60);
 
 impl LimitArgs {
-    /// Whether a time limit is given.
-    pub fn has_timeout(&self) -> bool {
-        self.timeout.is_some()
+    /// The time limit that is given.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
     }
 
     /// The limits for the engine.
@@ -48,17 +48,23 @@ impl LimitArgs {
     }
 }
 
+static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// Whether the user has interrupted.
+pub fn is_interrupted() -> bool {
+    INTERRUPTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+}
+
 /// Set when the user interrupts: engines stop, and what is known so far is printed. A second
 /// interruption ends the process at once.
 pub fn interruption() -> Arc<AtomicBool> {
-    static INTERRUPTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let flag = INTERRUPTED.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
         let set = flag.clone();
         // Without a handler an interruption ends the process, as usual.
         let _ = ctrlc::set_handler(move || {
             if set.swap(true, Ordering::Relaxed) {
-                std::process::exit(Exit::Unknown.code().into());
+                std::process::exit(Exit::Interrupted.code().into());
             }
         });
         flag

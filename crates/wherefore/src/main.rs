@@ -1,19 +1,26 @@
 //! The command line of `wherefore`: argument parsing, wiring, and exit codes. Every decision is a
 //! library's.
 
+mod colour;
 mod commands;
 mod exit;
 mod limits;
+mod manual;
 mod pds;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use exit::Exit;
 
 /// Tells whether a program can fail, and where and why.
 #[derive(Parser)]
 #[command(name = "wherefore", version, after_help = exit::HELP)]
 struct Cli {
+    /// Colour the answer.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_short_help = true)]
+    color: clap::ColorChoice,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -28,10 +35,13 @@ enum Command {
     Serve(commands::serve::ServeArgs),
     Harness(commands::harness::HarnessArgs),
     Pds(pds::PdsArgs),
+    Completions(manual::CompletionArgs),
+    Man(manual::ManArgs),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    colour::choose(cli.color);
     let out = &mut std::io::stdout();
     let outcome = match &cli.command {
         Command::Check(args) => commands::check::run(args, out),
@@ -42,8 +52,15 @@ fn main() -> ExitCode {
         Command::Serve(args) => commands::serve::run(args, out),
         Command::Harness(args) => commands::harness::run(args, out),
         Command::Pds(args) => pds::run(args, out),
+        Command::Completions(args) => manual::completions(args, Cli::command(), out),
+        Command::Man(args) => manual::man(args, Cli::command(), out),
     };
-    outcome.unwrap_or_else(|error| exit::report(&error)).into()
+    let exit = match outcome {
+        Ok(Exit::Unknown) if limits::is_interrupted() => Exit::Interrupted,
+        Ok(exit) => exit,
+        Err(error) => exit::report(&error),
+    };
+    exit.into()
 }
 
 #[cfg(test)]

@@ -10,14 +10,14 @@ use wherefore_program::{Task, ViolationKind, c_compiler};
 
 use super::database::Database;
 use super::files::{STANDARD_INPUT, StandardInput, in_folder};
-use super::property;
+use super::{mistakes, property};
 use crate::exit::CliError;
 
 /// How C is read.
 #[derive(Args)]
 pub struct CArgs {
     /// How wide the types of C are.
-    #[arg(long, value_enum, value_name = "MODEL", help_heading = "C")]
+    #[arg(long, value_enum, value_name = "MODEL", help_heading = "C", hide_short_help = true)]
     data_model: Option<Model>,
 
     /// What is an error: an SV-COMP property file (.prp), or `races`, `deadlock` or `locks`.
@@ -25,17 +25,25 @@ pub struct CArgs {
     property: Option<PathBuf>,
 
     /// Count calls of this function as errors, and nothing else; can be given several times.
-    #[arg(long, value_name = "NAME", help_heading = "C")]
+    #[arg(long, value_name = "NAME", help_heading = "C", hide_short_help = true)]
     error_function: Vec<String>,
 
     /// Count this label as an error, and nothing else; can be given several times.
-    #[arg(long, value_name = "NAME", help_heading = "C", conflicts_with = "error_function")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "C",
+        conflicts_with = "error_function",
+        hide_short_help = true
+    )]
     error_label: Vec<String>,
 
     /// Count failed assertions as errors, and nothing else.
     #[arg(long, help_heading = "C", conflicts_with = "error_function")]
     assertions: bool,
 
+    /// Which undefined behaviour is checked for: `default`, `all`, `none`, `memory`, …
+    ///
     /// Which undefined behaviour is checked for: `default`, `all`, `none`, `memory`, `arithmetic`,
     /// `threads`, or names such as `bounds` or `overflow`, separated by commas. By default
     /// everything that C programmers expect; if a property, function or label is named as the
@@ -44,7 +52,7 @@ pub struct CArgs {
     checks: Vec<Checks>,
 
     /// Let malloc and the like return NULL.
-    #[arg(long, help_heading = "C")]
+    #[arg(long, help_heading = "C", hide_short_help = true)]
     malloc_may_fail: bool,
 
     /// Define a macro for the preprocessor.
@@ -53,19 +61,21 @@ pub struct CArgs {
 
     /// Let this solver check proofs instead of the embedded one: `z3`, or the command line of any
     /// that reads SMT-LIB 2. What it does not accept is no proof.
-    #[arg(long, value_name = "COMMAND", help_heading = "C")]
+    #[arg(long, value_name = "COMMAND", help_heading = "C", hide_short_help = true)]
     solver: Option<String>,
 
     /// Do not run the compiled program with the inputs of a failing run. (By default it is run, in
     /// a sandbox: without network, and with files in a folder of its own only.)
-    #[arg(long, help_heading = "C")]
+    #[arg(long, help_heading = "C", hide_short_help = true)]
     no_replay: bool,
 
     /// Run the compiled program without a sandbox, as you: for systems that have none, and programs
     /// that you trust.
-    #[arg(long, help_heading = "C", conflicts_with = "no_replay")]
+    #[arg(long, help_heading = "C", conflicts_with = "no_replay", hide_short_help = true)]
     no_sandbox: bool,
 
+    /// Keep the C file that makes the compiled program fail.
+    ///
     /// Keep the C file that feeds the inputs of a failing run to the compiled program.
     #[arg(long, value_name = "FILE", help_heading = "C", conflicts_with = "no_replay")]
     harness: Option<PathBuf>,
@@ -74,6 +84,8 @@ pub struct CArgs {
     #[arg(short = 'I', value_name = "FOLDER", help_heading = "C")]
     include: Vec<PathBuf>,
 
+    /// Take files and flags from a compile_commands.json.
+    ///
     /// Take files and flags of the preprocessor from a compile_commands.json, or from the one in a
     /// folder: all its C files, or those of them that are given.
     #[arg(long, value_name = "PATH", help_heading = "C")]
@@ -81,15 +93,15 @@ pub struct CArgs {
 
     /// Let the definitions in a C file take the place of functions that the program does not
     /// define, and of our models of the C library; can be given several times.
-    #[arg(long, value_name = "FILE", help_heading = "C")]
+    #[arg(long, value_name = "FILE", help_heading = "C", hide_short_help = true)]
     model: Vec<PathBuf>,
 
     /// Assume that these functions without a body write nothing: they only return something.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "C")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "C", hide_short_help = true)]
     assume_pure: Vec<String>,
 
     /// Assume that these functions without a body do not return.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "C")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "C", hide_short_help = true)]
     no_return: Vec<String>,
 }
 
@@ -125,6 +137,11 @@ fn about_threads(name: &Path) -> Option<ViolationKind> {
         "locks" => Some(ViolationKind::Lock),
         _ => None,
     }
+}
+
+/// Whether undefined behaviour is about memory, not about arithmetic.
+pub fn is_about_memory(kind: ViolationKind) -> bool {
+    !matches!(kind, ViolationKind::Division | ViolationKind::Overflow | ViolationKind::Shift)
 }
 
 impl Checks {
@@ -231,6 +248,12 @@ impl CArgs {
             (!self.no_return.is_empty(), "--no-return"),
         ];
         options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
+    /// Whether it was said what is checked.
+    pub fn names_what_is_checked(&self) -> bool {
+        let names = !self.error_function.is_empty() || !self.error_label.is_empty() || self.assertions;
+        names || self.property.is_some() || !self.checks.is_empty()
     }
 
     /// Who checks proofs.
@@ -360,7 +383,8 @@ impl CArgs {
         options.models.clone_from(&self.model);
         options.pure.clone_from(&self.assume_pure);
         options.no_return.clone_from(&self.no_return);
-        let translation = c::translate(&files, &options)?;
+        let translation =
+            c::translate(&files, &options).map_err(|error| mistakes::explained(error, &files, &options))?;
         let mentions = translation.mentions.clone();
         let without_body = translation.without_body.clone();
         let task = translation.into_task(&files, &options);

@@ -13,22 +13,26 @@ use wherefore_check::{Answer, EngineChoice, Extent, Question, Why};
 use super::explain::{EffortArgs, explained, screen};
 use super::report::{CheckReport, Parts, Word};
 use super::schedule::ScheduleArgs;
-use super::{ProgramArgs, SearchArg, Subject, text};
+use super::summary::Detail;
+use super::undecided::Undecided;
+use super::{ProgramArgs, SearchArg, Subject, progress, text};
+use crate::colour;
 use crate::exit::{CliError, Exit, print};
 
 /// Tell whether a program can fail, with a verdict for each check and a failing run.
 #[derive(Args)]
+#[command(after_help = crate::exit::SHORT_HELP, after_long_help = crate::exit::HELP)]
 pub struct CheckArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
     /// How to decide.
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(long, value_enum, default_value = "auto", hide_short_help = true)]
     engine: Engine,
 
     /// Which interpolants become predicates, in refinement with decision diagrams [default:
     /// assume-skip+conciliated].
-    #[arg(long, value_name = "NAME", value_parser = heuristic_parser())]
+    #[arg(long, value_name = "NAME", value_parser = heuristic_parser(), hide_short_help = true)]
     heuristic: Option<Heuristic>,
 
     /// Stop at the first failing run, and leave other checks undecided.
@@ -37,7 +41,7 @@ pub struct CheckArgs {
 
     /// Show the invariants of a proof by refinement or induction, line by line. They have been
     /// checked.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     invariants: bool,
 
     /// Show all steps of the failing run, not only those that matter.
@@ -45,18 +49,26 @@ pub struct CheckArgs {
     all_steps: bool,
 
     /// Show what refinement tracks at each location.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     explain_abstraction: bool,
 
     /// Do not say where and why a C program fails; `wherefore explain` says more.
     #[arg(long, help_heading = "C")]
     no_explain: bool,
 
+    /// Print the verdict only, in one line.
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+
+    /// Print all checks, also those that hold, and how far each engine came.
+    #[arg(short, long, conflicts_with_all = ["json", "quiet"])]
+    verbose: bool,
+
     #[command(flatten)]
     schedules: ScheduleArgs,
 
     /// Print a stage of the work instead of an answer.
-    #[arg(long, value_enum, value_name = "STAGE")]
+    #[arg(long, value_enum, value_name = "STAGE", hide_short_help = true)]
     dump: Option<Dump>,
 }
 
@@ -110,6 +122,9 @@ enum Dump {
 
 /// Reads, decides, prints.
 pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<Exit, CliError> {
+    if args.quiet {
+        progress::silence();
+    }
     let subject = args.program.load()?;
     if let Some(dump) = args.dump {
         return args.dump(&subject, dump, out);
@@ -190,11 +205,29 @@ impl CheckArgs {
 
     fn style(&self, subject: &Subject, answer: &Answer) -> text::CheckStyle {
         let has_threads = subject.task.program.uses_threads().is_some();
-        let explanation =
-            (!self.no_explain && subject.task.is_c() && !has_threads && Word::of(answer) == Word::Unsafe)
-                .then(|| explained(&self.program, &EffortArgs::little(), subject, answer))
-                .map(|explanation| wherefore_report::short(&explanation, &screen()));
-        text::CheckStyle { all_steps: self.all_steps, explanation }
+        let explanation = (!self.no_explain
+            && !self.quiet
+            && subject.task.is_c()
+            && !has_threads
+            && Word::of(answer) == Word::Unsafe)
+            .then(|| explained(&self.program, &EffortArgs::little(), subject, answer))
+            .map(|explanation| wherefore_report::short(&explanation, &screen()));
+        let has_choice = self.engine != Engine::Auto;
+        text::CheckStyle {
+            all_steps: self.all_steps,
+            explanation,
+            undecided: Some(Undecided::of(&self.program, subject, answer, has_choice)),
+            detail: self.detail(),
+            colour: colour::is_wanted(),
+        }
+    }
+
+    fn detail(&self) -> Detail {
+        match (self.quiet, self.verbose) {
+            (true, _) => Detail::Verdict,
+            (_, true) => Detail::All,
+            _ => Detail::Usual,
+        }
     }
 
     fn dump(&self, subject: &Subject, dump: Dump, out: &mut impl Write) -> Result<Exit, CliError> {

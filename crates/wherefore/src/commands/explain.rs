@@ -15,6 +15,7 @@ use wherefore_report::{PageOptions, Task, TerminalOptions};
 use super::c::CSubject;
 use super::report::{Replayed, Word, check_word};
 use super::{ProgramArgs, Subject, text};
+use crate::colour;
 use crate::exit::{CliError, Exit, print};
 
 /// Say where and why a program fails: lines, statements, circumstances, the likely fault, and how
@@ -89,7 +90,7 @@ pub fn screen() -> TerminalOptions {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let measured = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let width = columns.or(measured.filter(|_| is_terminal)).unwrap_or(80).clamp(40, 160);
-    TerminalOptions { width, colour: is_terminal && std::env::var_os("NO_COLOR").is_none() }
+    TerminalOptions { width, colour: colour::is_wanted() }
 }
 
 impl ExplainArgs {

@@ -44,18 +44,33 @@ pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let name = folder.display().to_string();
     let wrong = |error| CliError::File { file: name.clone(), error };
     let mut files = Vec::new();
+    let mut folders = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();
-        if path.extension().is_some_and(|extension| extension == "c") && path.is_file() {
+        if is_c_file(&path) {
             files.push(path);
+        } else if path.is_dir() && has_c_file(&path) {
+            folders.push(format!("`{}`", path.display()));
         }
     }
     files.sort();
+    folders.sort();
     if files.is_empty() {
-        return Err(CliError::Question {
-            file: name,
-            message: "there is no C file in this folder".to_owned(),
-        });
+        let elsewhere = match folders.as_slice() {
+            [] => String::new(),
+            all => format!("; there are some in {}", all.join(", ")),
+        };
+        let message = format!("there is no C file in this folder{elsewhere}");
+        return Err(CliError::Question { file: name, message });
     }
     Ok(files)
+}
+
+fn is_c_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "c") && path.is_file()
+}
+
+fn has_c_file(folder: &Path) -> bool {
+    std::fs::read_dir(folder)
+        .is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(|entry| is_c_file(&entry.path()))))
 }

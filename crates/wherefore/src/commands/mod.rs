@@ -2,7 +2,7 @@
 //!
 //! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C
 //! is read; `files.rs`, `database.rs`: from which files; `report.rs`: an answer as data for JSON;
-//! `text.rs`: answers in words.
+//! `text.rs`, `summary.rs`: answers in words; `undecided.rs`: what is open, and what can help.
 
 mod again;
 mod c;
@@ -12,7 +12,8 @@ pub mod explain;
 mod files;
 pub mod flow;
 pub mod harness;
-mod progress;
+mod mistakes;
+pub mod progress;
 pub mod project;
 mod property;
 mod report;
@@ -20,15 +21,17 @@ mod run;
 mod schedule;
 pub mod serve;
 pub mod slice;
+mod summary;
 mod text;
+mod undecided;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use wherefore_check::exact::Search;
 use wherefore_check::{Answer, Budget, Question, Session, answer};
-use wherefore_frontend::load;
+use wherefore_frontend::{language_of, load};
 use wherefore_program::{TargetChoice, Task};
 
 use crate::exit::CliError;
@@ -39,8 +42,10 @@ use progress::LiveLine;
 /// What all questions to programs have in common.
 #[derive(Args)]
 pub struct ProgramArgs {
-    /// The program: C (.c, .i, a task .yml, a folder of .c files, or - for standard input), Cimple
-    /// (.cimple), a Boolean program (.bp) or a Remopla file (.rem).
+    /// The program: C (.c, .i, a folder, or - for standard input), Cimple, .bp, .rem.
+    ///
+    /// C (.c, .i, a task .yml, a folder of .c files, or - for standard input), Cimple (.cimple), a
+    /// Boolean program (.bp) or a Remopla file (.rem).
     #[arg(required_unless_present = "project")]
     file: Option<PathBuf>,
 
@@ -48,13 +53,13 @@ pub struct ProgramArgs {
     #[arg(value_name = "FILES")]
     more: Vec<PathBuf>,
 
-    /// The procedure where execution starts, instead of `main` or what FILE names.
+    /// The function where execution starts, instead of `main` or what FILE names.
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 
     /// Ask about this label (or about the entry of this procedure) instead of all checks. In C,
     /// labels are errors only if they are asked for.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     label: Option<String>,
 
     /// Ask only about the checks on this line of FILE.
@@ -62,11 +67,11 @@ pub struct ProgramArgs {
     line: Option<u32>,
 
     /// From which end exact checking searches.
-    #[arg(long, value_enum, default_value = "forwards")]
+    #[arg(long, value_enum, default_value = "forwards", hide_short_help = true)]
     search: SearchArg,
 
     /// What else counts as an error.
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
     check: Option<ExtraCheck>,
 
     /// Print the answer as JSON (docs/json.md).
@@ -108,6 +113,8 @@ pub struct Subject {
     pub session: Session,
     /// When the command began.
     pub begin: Instant,
+    /// The time limit.
+    pub time_limit: Option<Duration>,
     /// Whether the time is limited although no limit was given.
     pub has_default_limit: bool,
 }
@@ -155,13 +162,17 @@ impl ProgramArgs {
         let mut budget = Budget::from_limits(&self.limits.limits());
         let prover = self.c.prover()?;
         let is_c = self.file.as_deref().is_none_or(CArgs::applies_to);
+        if let Some(file) = self.file.as_deref().filter(|file| !is_c && language_of(file).is_none()) {
+            return Err(mistakes::unknown_language(file));
+        }
         if let (false, Some(option)) = (is_c, self.c.given()) {
             return Err(self.question(format!("{option} is for C programs")));
         }
-        let has_default_limit = is_c && !self.limits.has_timeout();
+        let has_default_limit = is_c && self.limits.timeout().is_none();
         if has_default_limit {
             budget = budget.within(DEFAULT_FOR_C);
         }
+        let time_limit = self.limits.timeout().or(has_default_limit.then_some(DEFAULT_FOR_C));
         let (mut task, c) = if is_c {
             match self.c.load(&self.files(), self.entry.as_deref(), self.label.as_deref())? {
                 Loaded::Task(loaded) => (loaded.0, Some(loaded.1)),
@@ -202,7 +213,7 @@ impl ProgramArgs {
         }
         let live = LiveLine::new();
         let session = Session::new(prover).with_listener(move |progress| live.show(progress));
-        Ok(Subject { task, c, vacuity, budget, session, begin, has_default_limit })
+        Ok(Subject { task, c, vacuity, budget, session, begin, time_limit, has_default_limit })
     }
 
     /// A question that cannot be asked of the program.

@@ -16,11 +16,17 @@ pub struct ScheduleArgs {
     switches: Option<usize>,
 
     /// Search all schedules of this many rounds, each with one context of every thread.
-    #[arg(long, value_name = "NUMBER", help_heading = "Threads", conflicts_with = "switches")]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        help_heading = "Threads",
+        hide_short_help = true,
+        conflicts_with = "switches"
+    )]
     rounds: Option<usize>,
 
     /// Follow at most this many threads, with the first one.
-    #[arg(long, value_name = "NUMBER", help_heading = "Threads")]
+    #[arg(long, value_name = "NUMBER", help_heading = "Threads", hide_short_help = true)]
     threads: Option<usize>,
 }
 

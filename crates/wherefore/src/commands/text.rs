@@ -6,25 +6,19 @@ use serde::Serialize;
 use wherefore_program::Program;
 
 use super::project::ProjectReport;
-use super::report::{CheckReport, CheckWord, Place, Refinement, Replayed, Target, Word};
+use super::report::{CheckReport, Place, Refinement, Replayed, Word};
 use super::run::{RunStep, Slice};
 use super::schedule;
 use super::slice::SliceReport;
+use super::summary::{self, Detail, verdict};
+use super::undecided::Undecided;
+use crate::colour;
 
 /// An answer as JSON, one object on several lines.
 pub fn json(answer: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(answer).unwrap_or_default();
     text.push('\n');
     text
-}
-
-fn verdict(out: &mut String, word: Word, reason: Option<&str>) {
-    let _ = match (word, reason) {
-        (Word::Safe, Some(reason)) => write!(out, "safe ({reason})"),
-        (Word::Safe, None) => write!(out, "safe"),
-        (Word::Unsafe, _) => write!(out, "unsafe"),
-        (Word::Unknown, reason) => write!(out, "unknown, because {}", reason.unwrap_or("of a limit")),
-    };
 }
 
 /// How the answer of `check` is shown.
@@ -34,15 +28,24 @@ pub struct CheckStyle {
     pub all_steps: bool,
     /// Where and why it fails, in short.
     pub explanation: Option<String>,
+    /// What is open, and why.
+    pub undecided: Option<Undecided>,
+    /// How much is told.
+    pub detail: Detail,
+    /// Whether words are coloured.
+    pub colour: bool,
 }
 
 /// The answer of `check`.
 pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
     let mut out = String::new();
     let _ = write!(out, "{file}: ");
-    verdict(&mut out, report.verdict, report.reason.as_deref());
-    let _ = writeln!(out, "{}", sum(report));
-    targets(&mut out, report);
+    let (undecided, detail, colour) = (style.undecided.as_ref(), style.detail, style.colour);
+    summary::head(&mut out, report, undecided, colour);
+    if detail == Detail::Verdict {
+        return out;
+    }
+    summary::checks(&mut out, report, undecided, detail, colour);
     if let Some(error) = &report.error {
         let schedules = report.schedules.as_ref().filter(|schedules| !schedules.schedule.is_empty());
         let which = if report.shortest == Some(true) { "a shortest failing run" } else { "a failing run" };
@@ -70,7 +73,11 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
     if let Some(explanation) = style.explanation.as_ref().filter(|text| !text.is_empty()) {
         let _ = write!(out, "\n{explanation}");
     }
-    if let Some(refinement) = &report.refinement {
+    // What refinement did is of use if it answered, or if it is asked for.
+    let is_asked = |refinement: &&Refinement| {
+        report.verdict != Word::Unknown || detail == Detail::All || refinement.points.is_some()
+    };
+    if let Some(refinement) = report.refinement.as_ref().filter(is_asked) {
         abstraction(&mut out, refinement);
     }
     if !report.invariants.is_empty() {
@@ -97,8 +104,12 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
         let names: Vec<String> = report.without_body.iter().map(|name| format!("`{name}`")).collect();
         let _ = writeln!(out, "\nfunctions without a body: {}", names.join(", "));
     }
+    if let Some(undecided) = undecided.filter(|_| report.verdict == Word::Unknown) {
+        summary::advice(&mut out, undecided, detail);
+    }
     if let (Some(property), Some(command)) = (&report.property, &report.command) {
         let by = match report.engine {
+            _ if report.verdict == Word::Unknown => "not answered in",
             Some("bounded") => "answered by bounded checking in",
             Some("random") => "answered by random runs in",
             Some("cegar") => "answered by refinement in",
@@ -110,7 +121,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             Some("eager") => "answered by reduction to a sequential program in",
             _ => "answered in",
         };
-        if let Some(limit) = report.default_limit {
+        if let Some(limit) = report.default_limit.filter(|_| report.verdict != Word::Unknown) {
             let _ = writeln!(
                 out,
                 "\nthe time was limited to {limit} s, for no limit was given (--timeout SECONDS)"
@@ -120,67 +131,6 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
         let _ = writeln!(out, "{by} {:.2} s: {command}", report.stats.seconds);
     }
     out
-}
-
-/// The sum of the verdicts on all checks.
-fn sum(report: &CheckReport) -> String {
-    let count = report.targets.len();
-    let [safe, can_fail, unknown, unreachable] =
-        [CheckWord::Safe, CheckWord::Unsafe, CheckWord::Unknown, CheckWord::Unreachable]
-            .map(|word| report.count(word));
-    if count == 1 {
-        let only = if unreachable == 1 { " (the check is unreachable)" } else { "" };
-        return only.to_owned();
-    }
-    let mut parts = Vec::new();
-    match report.verdict {
-        _ if count == 0 => return String::new(),
-        Word::Safe => parts.push(format!("all {count} checks hold")),
-        _ => {
-            parts.push(format!("{can_fail} of {count} checks can fail"));
-            if unknown > 0 {
-                parts.push(format!("{unknown} unknown"));
-            }
-            if safe > 0 && can_fail == 0 {
-                parts.push(format!("{safe} hold"));
-            }
-        }
-    }
-    if unreachable > 0 {
-        parts.push(format!("{unreachable} unreachable"));
-    }
-    if report.by_data_flow > 0 {
-        parts.push(format!("{} by data flow", report.by_data_flow));
-    }
-    format!(" ({})", parts.join(", "))
-}
-
-fn targets(out: &mut String, report: &CheckReport) {
-    if report.targets.len() == 1 && report.count(CheckWord::Unreachable) == 0 {
-        return;
-    }
-    // Rules of C that hold are many, and their number has been said.
-    for target in
-        report.targets.iter().filter(|target| !(is_rule(target) && target.verdict == CheckWord::Safe))
-    {
-        let word = match target.verdict {
-            CheckWord::Safe => "holds",
-            CheckWord::Unsafe => "can fail",
-            CheckWord::Unknown => "unknown",
-            CheckWord::Unreachable => "unreachable",
-        };
-        let _ = write!(out, "  {word:11}  {}", target.place.words());
-        // The reason of the whole has been said.
-        let reason = target.reason.as_ref().filter(|reason| Some(*reason) != report.reason.as_ref());
-        let _ = match reason {
-            Some(reason) => writeln!(out, ": {reason}"),
-            None => writeln!(out),
-        };
-    }
-}
-
-fn is_rule(target: &Target) -> bool {
-    target.place.message.is_some()
 }
 
 /// What a replay showed, in a sentence.
@@ -229,7 +179,7 @@ fn abstraction(out: &mut String, refinement: &Refinement) {
 pub fn slice(answer: &SliceReport, file: &str) -> String {
     let mut out = String::new();
     let _ = write!(out, "{file}: ");
-    verdict(&mut out, answer.verdict, answer.reason.as_deref());
+    verdict(&mut out, answer.verdict, answer.reason.as_deref(), colour::is_wanted());
     let _ = writeln!(out);
     let (Some(steps), Some(error)) = (answer.steps, &answer.error) else { return out };
     let count = answer.slice.len();
@@ -290,7 +240,7 @@ fn write_steps<'a>(out: &mut String, trace: &'a [RunStep], seen: &mut Seen<'a>) 
 pub fn project(answer: &ProjectReport, program: &Program, file: &str) -> String {
     let mut out = String::new();
     let _ = write!(out, "{file}: ");
-    verdict(&mut out, answer.verdict, answer.reason.as_deref());
+    verdict(&mut out, answer.verdict, answer.reason.as_deref(), colour::is_wanted());
     if let Some(through) = &answer.through {
         if !through.exists {
             let why = through.reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));

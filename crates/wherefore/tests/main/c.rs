@@ -78,6 +78,6 @@ fn an_interruption_prints_what_is_known() {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     let output = child.wait_with_output().expect("it ends");
     assert!(sent.success());
-    assert_eq!(output.status.code(), Some(5));
+    assert_eq!(output.status.code(), Some(130));
     assert!(text(&output).contains("no run fails within"), "{}", text(&output));
 }
