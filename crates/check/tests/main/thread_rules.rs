@@ -118,6 +118,8 @@ fn values_that_are_not_used_are_read() {
     };
     assert_eq!(race("printf(\"%d\", x);"), "unsafe");
     assert_eq!(race("printf(\"%d\", y);"), "safe");
+    assert_eq!(race("x;"), "unsafe");
+    assert_eq!(race("(void)x;"), "unsafe");
     assert_eq!(race("(void)sizeof x;"), "safe");
 }
 
