@@ -102,25 +102,30 @@ impl ScheduleSearch {
             None => budget.within(else_time),
         };
         let first = explicit::search(task, &self.limits, Effort::Much, (session, &part(10, FIRST)));
-        let is_definite = |answer: &Answer| answer.verdicts.iter().any(Verdict::is_definite);
+        let fails = |answer: &Answer| answer.verdicts.iter().any(|verdict| verdict.run().is_some());
+        // That some checks hold does not end the search for a schedule on which others fail.
+        let is_decided = |answer: &Answer| fails(answer) || answer.verdicts.iter().all(Verdict::is_definite);
         // What stopped for another reason than the time does not change its mind.
         let is_over = first.stop.is_none();
-        if is_definite(&first.answer) {
+        if is_decided(&first.answer) {
             return first.answer;
         }
         if let Some(found) = random::search(task, &self.limits, &part(10, FIRST)) {
             // A schedule with fewer switches is easier to understand.
             let time = budget.left().map_or(FIRST, |left| FIRST.min(left / 4));
             let fewer = events::search(task, &self.limits, first.covered, (session, &budget.within(time)));
-            return if is_definite(&fewer) { fewer } else { found };
+            return if fails(&fewer) { fewer } else { found };
         }
         let asks_all = self.limits.switches.is_none() && self.limits.threads.is_none();
         // Where threads are started for ever, unrolling proves nothing.
         let is_endless = thread_starts(&task.program).most().is_none();
         let events = part(if is_endless { 3 } else { 2 }, EVENTS);
         let events = events::search(task, &self.limits, first.covered, (session, &events));
-        let switches = |answer: &Answer| answer.facts.threads.and_then(|facts| facts.covered.switches);
-        if is_definite(&events) {
+        let knowledge = |answer: &Answer| {
+            let definite = answer.verdicts.iter().filter(|verdict| verdict.is_definite()).count();
+            (definite, answer.facts.threads.and_then(|facts| facts.covered.switches))
+        };
+        if is_decided(&events) {
             return events;
         }
         if asks_all && !matches!(events.verdicts.first(), Some(Verdict::Unknown(Why::NoRun(_)))) {
@@ -129,11 +134,15 @@ impl ScheduleSearch {
                 return proof;
             }
         }
+        let better = |other: Answer| match !fails(&other) && knowledge(&events) > knowledge(&other) {
+            true => events,
+            false => other,
+        };
         if is_over {
-            return if switches(&events) > first.covered.switches { events } else { first.answer };
+            return better(first.answer);
         }
         let last = explicit::search(task, &self.limits, Effort::Much, (session, budget));
-        if switches(&events) > last.covered.switches { events } else { last.answer }
+        better(last.answer)
     }
 }
 

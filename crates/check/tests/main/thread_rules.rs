@@ -99,6 +99,50 @@ fn accesses_that_nothing_orders_race() {
 }
 
 #[test]
+fn what_is_not_evaluated_is_no_access() {
+    let race = |thread: &str| verdict(ViolationKind::Race, &two(thread));
+    assert_eq!(race("void *t(void *i) { if (!i) x = 1; else if (i || x) y = 2; return 0; }"), "safe");
+    assert_eq!(race("void *t(void *i) { if (!i) x = 1; else if (!i && x) y = 2; return 0; }"), "safe");
+    assert_eq!(race("void *t(void *i) { if (!i) x = 1; else if (i && x) y = 2; return 0; }"), "unsafe");
+    let own = "int v[2]; void *t(void *i) { int l = i ? v[1] : v[0]; v[(long)i] = l + 1; return 0; }";
+    assert_eq!(race(own), "safe");
+    let other = "int v[2]; void *t(void *i) { int l = i ? v[0] : v[1]; v[(long)i] = l + 1; return 0; }";
+    assert_eq!(race(other), "unsafe");
+}
+
+#[test]
+fn values_that_are_not_used_are_read() {
+    let race = |read: &str| {
+        let thread = format!("void *t(void *i) {{ if (i) {read} else x = 1; return 0; }}");
+        verdict(ViolationKind::Race, &two(&format!("extern int printf(const char *, ...); {thread}")))
+    };
+    assert_eq!(race("printf(\"%d\", x);"), "unsafe");
+    assert_eq!(race("printf(\"%d\", y);"), "safe");
+    assert_eq!(race("x;"), "unsafe");
+    assert_eq!(race("(void)x;"), "unsafe");
+    assert_eq!(race("(void)sizeof x;"), "safe");
+}
+
+#[test]
+fn neighbouring_bit_fields_are_one_memory_location() {
+    let race = |fields: &str| {
+        let thread = "void *t(void *i) { if (i) s.m = 1; else s.n = 1; return 0; }";
+        verdict(ViolationKind::Race, &two(&format!("struct {{ {fields} }} s; {thread}")))
+    };
+    assert_eq!(race("unsigned m : 4, n : 4;"), "unsafe");
+    assert_eq!(race("unsigned m : 4; unsigned : 0; unsigned n : 4;"), "safe");
+    assert_eq!(race("unsigned m : 4; char n;"), "safe");
+    // An update of one of them may undo that of the other.
+    let text = "struct { unsigned m : 4, n : 4; } s; void *t(void *i) { s.m = 1; return 0; }
+        int main(void) {
+          pthread_t p; pthread_create(&p, 0, t, 0); s.n = 1; pthread_join(p, 0);
+          if (s.m + s.n != 2) reach_error();
+          return 0;
+        }";
+    assert_eq!(decided(&task(text, None)).0, "unsafe");
+}
+
+#[test]
 fn atomic_accesses_do_not_race_with_each_other() {
     let race = |thread: &str| verdict(ViolationKind::Race, &two(thread));
     assert_eq!(race("_Atomic int n; void *t(void *i) { n++; n = n + 1; return 0; }"), "safe");
@@ -115,6 +159,9 @@ fn atomic_accesses_do_not_race_with_each_other() {
         race("struct { int m; _Atomic int n; } s; void *t(void *i) { s.m += 2; return 0; }"),
         "unsafe"
     );
+    let flag = "typedef struct { unsigned char value; } flag; flag f;
+        void *t(void *i) { while (__atomic_test_and_set(&f, 5)) ; x++; __atomic_clear(&f, 5); return 0; }";
+    assert_eq!(race(flag), "safe");
     assert_eq!(race("typedef _Atomic(int) number; number n; void *t(void *i) { n--; return 0; }"), "safe");
 }
 
@@ -198,6 +245,84 @@ fn threads_that_wait_for_each_other_are_a_deadlock() {
 }
 
 #[test]
+fn waiting_for_what_is_done_once_is_a_deadlock_if_it_is_never_done() {
+    let once = |first: &str, main: &str| {
+        let text = format!(
+            "pthread_once_t once; void first(void) {{ {first} }}
+             void *t(void *i) {{ pthread_once(&once, first); return 0; }}
+             int main(void) {{
+               pthread_t p; pthread_create(&p, 0, t, 0); {main} pthread_join(p, 0);
+               return 0;
+             }}"
+        );
+        verdict(ViolationKind::Deadlock, &text)
+    };
+    assert_eq!(once("x = 1;", "pthread_once(&once, first);"), "safe");
+    assert_eq!(once("pthread_once(&once, 0);", ""), "unsafe");
+    let locked = "pthread_mutex_lock(&a); pthread_mutex_unlock(&a);";
+    let inside = "pthread_mutex_lock(&a); pthread_once(&once, first); pthread_mutex_unlock(&a);";
+    assert_eq!(once(locked, inside), "unsafe");
+}
+
+#[test]
+fn who_waits_for_some_time_only_does_not_wait_for_ever() {
+    let timed = "extern int pthread_mutex_timedlock(pthread_mutex_t *, const void *);
+        void *t(void *i) { if (!pthread_mutex_timedlock(&a, 0)) pthread_mutex_unlock(&a); return 0; }
+        int main(void) {
+          pthread_t p; pthread_mutex_lock(&a); pthread_create(&p, 0, t, 0); pthread_join(p, 0);
+          return 0;
+        }";
+    assert_eq!(verdict(ViolationKind::Deadlock, timed), "safe");
+    // The thread that waits for some time only may be the one that the signal wakes.
+    let wakes = |kind: &str| {
+        let text = format!(
+            "extern int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const void *);
+             void *t(void *i) {{
+               pthread_mutex_lock(&a); x = 1; pthread_cond_timedwait(&c, &a, 0); pthread_mutex_unlock(&a);
+               return 0;
+             }}
+             int main(void) {{
+               pthread_t p, q; pthread_create(&p, 0, t, 0);
+               pthread_mutex_lock(&a);
+               if (x) {{ pthread_create(&q, 0, signals, 0); pthread_cond_wait(&c, &a); }}
+               pthread_mutex_unlock(&a);
+               return 0;
+             }}"
+        );
+        let signals = format!(
+            "void *signals(void *i) {{
+               pthread_mutex_lock(&a); pthread_cond_{kind}(&c); pthread_mutex_unlock(&a); return 0;
+             }}"
+        );
+        let declared = "extern int pthread_cond_broadcast(pthread_cond_t *);";
+        verdict(ViolationKind::Deadlock, &format!("{declared} {signals} {text}"))
+    };
+    assert_eq!(wakes("broadcast"), "safe");
+    assert_eq!(wakes("signal"), "unsafe");
+}
+
+#[test]
+fn a_recursive_mutex_is_not_unlocked_by_another_thread() {
+    let program = |kind: u32| {
+        let text = format!(
+            "void *t(void *i) {{ pthread_mutex_unlock(&a); return 0; }}
+             extern int pthread_mutex_trylock(pthread_mutex_t *);
+             void *u(void *i) {{ if (!pthread_mutex_trylock(&a)) reach_error(); return 0; }}
+             int main(void) {{
+               pthread_t p; pthread_mutexattr_t attributes;
+               pthread_mutexattr_init(&attributes); pthread_mutexattr_settype(&attributes, {kind});
+               pthread_mutex_init(&a, &attributes); pthread_mutex_lock(&a);
+               pthread_create(&p, 0, t, 0); pthread_join(p, 0);
+               pthread_create(&p, 0, u, 0); pthread_join(p, 0);
+               return 0;
+             }}"
+        );
+        decided(&task(&text, None)).0
+    };
+    assert_eq!((program(1), program(2)), ("safe", "safe"));
+}
+
+#[test]
 fn locks_have_rules() {
     let lock = |thread: &str| {
         verdict(ViolationKind::Lock, &two(&format!("void *t(void *i) {{ {thread} return 0; }}")))
@@ -238,6 +363,24 @@ fn recursive_mutexes_can_be_locked_again() {
     assert_eq!(verdict(ViolationKind::Deadlock, &program(0)), "unsafe");
     assert_eq!(verdict(ViolationKind::Lock, &program(1)), "safe");
     assert_eq!(verdict(ViolationKind::Race, &program(1)), "safe");
+}
+
+#[test]
+fn initial_values_say_that_a_mutex_is_recursive() {
+    let program = |kind: u32| {
+        two(&format!(
+            "typedef union {{ struct {{ int lock; unsigned count; int owner; unsigned users; int __kind; }} data;
+                             long align; }} mutex_t;
+             mutex_t m = {{ {{ 0, 0, 0, 0, {kind} }} }};
+             void *t(void *i) {{
+               pthread_mutex_lock((pthread_mutex_t *)&m); pthread_mutex_lock((pthread_mutex_t *)&m);
+               pthread_mutex_unlock((pthread_mutex_t *)&m); pthread_mutex_unlock((pthread_mutex_t *)&m);
+               return 0;
+             }}"
+        ))
+    };
+    assert_eq!(verdict(ViolationKind::Deadlock, &program(1)), "safe");
+    assert_eq!(verdict(ViolationKind::Deadlock, &program(0)), "unsafe");
 }
 
 #[test]

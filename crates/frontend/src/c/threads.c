@@ -4,8 +4,9 @@
 
    MOST is how many threads there may be, with the first one. Lines that begin with LOCK are there only if rules of locks are checked, those with OWNER also
    if there are mutexes with attributes, those with KIND only in that case, those with DEADLOCK
-   only if deadlocks are searched for. `__wherefore_lock_keeps` and `__wherefore_moves` are checks;
-   their text says what happens if they fail. */
+   only if deadlocks are searched for, those with ERRNO only if the program uses `errno`.
+   `__wherefore_lock_keeps` and `__wherefore_moves` are checks; their text says what happens if they
+   fail. */
 extern void __VERIFIER_atomic_begin(void);
 extern void __VERIFIER_atomic_end(void);
 extern void __VERIFIER_assume(int condition);
@@ -17,6 +18,7 @@ extern _Bool __VERIFIER_nondet_bool(void);
 extern void __wherefore_lock_keeps(int holds, const char *otherwise);
 extern void __wherefore_moves(int holds, const char *otherwise);
 
+ERRNO extern int __builtin_own_errno;
 unsigned long __wherefore_threads;
 unsigned long __wherefore_self;
 int __wherefore_ended[MOST];
@@ -48,13 +50,15 @@ DEADLOCK       if (way == 2 && *(int *)__wherefore_awaited[i] >= 0) is_stuck = 0
 DEADLOCK       if (way == 3 && *(int *)__wherefore_awaited[i] > 0) is_stuck = 0;
 DEADLOCK       if (way == 4 && __wherefore_ended[__wherefore_since[i]]) is_stuck = 0;
 DEADLOCK       if (way == 5 && __wherefore_woken[i]) is_stuck = 0;
+DEADLOCK       if (way == 7 && *(int *)__wherefore_awaited[i] == 2) is_stuck = 0;
 DEADLOCK       if (way == 6 && ((unsigned *)__wherefore_awaited[i])[2] != __wherefore_since[i]) is_stuck = 0;
 DEADLOCK     }
 DEADLOCK   }
 DEADLOCK   return is_stuck;
 DEADLOCK }
 DEADLOCK /* way: 1 until a lock is free, 2 until no writer holds it, 3 until a semaphore is positive, 4
-DEADLOCK    for the end of a thread, 5 for a signal, 6 for the next turn of a barrier. */
+DEADLOCK    for the end of a thread, 5 for a signal, 6 for the next turn of a barrier, 7 until what is
+DEADLOCK    done once is done. */
 DEADLOCK void __wherefore_wait(void *object, int way, unsigned since) {
 DEADLOCK   __VERIFIER_atomic_begin();
 DEADLOCK   if (__wherefore_self < MOST) {
@@ -126,6 +130,9 @@ int pthread_equal(unsigned long a, unsigned long b) { return a == b; }
 int pthread_detach(unsigned long thread) { return 0; }
 int pthread_attr_init(void *attributes) { return 0; }
 int pthread_attr_destroy(void *attributes) { return 0; }
+int pthread_attr_setdetachstate(void *attributes, int state) { return 0; }
+int pthread_attr_setstacksize(void *attributes, unsigned long size) { return 0; }
+int pthread_attr_setscope(void *attributes, int scope) { return 0; }
 int sched_yield(void) { return 0; }
 int pthread_yield(void) { return 0; }
 
@@ -191,15 +198,22 @@ KIND  }
   __VERIFIER_atomic_end();
   return result;
 }
+/* It does not wait for ever. A run in which it fails to take the lock, and the time has not passed,
+   does not count: the attempt comes later in another one. */
 int pthread_mutex_timedlock(void *mutex, const void *time) {
+KIND  if (*(int *)mutex == (int)__wherefore_self + 1 && ((int *)mutex)[sizeof(long) == 8 ? 4 : 3] == 2)
+KIND    return 35;
   if (__VERIFIER_nondet_bool())
     return 110;
-  return pthread_mutex_lock(mutex);
+  __VERIFIER_assume(pthread_mutex_trylock(mutex) == 0);
+  return 0;
 }
 int pthread_mutex_unlock(void *mutex) {
 KIND  if (((int *)mutex)[sizeof(long) == 8 ? 4 : 3] == 2 && *(int *)mutex != (int)__wherefore_self + 1)
 KIND    return 1;
 LOCK  __wherefore_lock_keeps(*(int *)mutex == (int)__wherefore_self + 1, "unlocks a mutex that this thread does not hold");
+KIND  if (((int *)mutex)[sizeof(long) == 8 ? 4 : 3] == 1 && *(int *)mutex != (int)__wherefore_self + 1)
+KIND    return 1;
 KIND  if (((int *)mutex)[1] > 0) {
 KIND    ((int *)mutex)[1] = ((int *)mutex)[1] - 1;
 KIND    return 0;
@@ -239,6 +253,10 @@ int pthread_spin_unlock(void *lock) {
 
 /* A thread that waits may go on without a signal, so that signals change nothing; but it need not:
    if deadlocks are searched for, a signal wakes one that waits. */
+int pthread_condattr_init(void *attributes) { return 0; }
+int pthread_condattr_destroy(void *attributes) { return 0; }
+int pthread_condattr_setclock(void *attributes, int clock) { return 0; }
+int pthread_condattr_setpshared(void *attributes, int shared) { return 0; }
 int pthread_cond_init(void *condition, const void *attributes) { return 0; }
 int pthread_cond_destroy(void *condition) { return 0; }
 int pthread_cond_signal(void *condition) {
@@ -282,7 +300,14 @@ DEADLOCK  if (__wherefore_self < MOST) __wherefore_condition[__wherefore_self] =
 }
 int pthread_cond_timedwait(void *condition, void *mutex, const void *time) {
 LOCK  __wherefore_lock_keeps(*(int *)mutex == (int)__wherefore_self + 1, "waits with a mutex that this thread does not hold");
+DEADLOCK  __VERIFIER_atomic_begin();
+DEADLOCK  if (__wherefore_self < MOST) {
+DEADLOCK    __wherefore_condition[__wherefore_self] = condition;
+DEADLOCK    __wherefore_woken[__wherefore_self] = 0;
+DEADLOCK  }
   pthread_mutex_unlock(mutex);
+DEADLOCK  __VERIFIER_atomic_end();
+DEADLOCK  if (__wherefore_self < MOST) __wherefore_condition[__wherefore_self] = 0;
   pthread_mutex_lock(mutex);
   return __VERIFIER_nondet_int() ? 110 : 0;
 }
@@ -331,6 +356,7 @@ int pthread_once(int *control, void (*initialise)(void)) {
     initialise();
     *control = 2;
   } else {
+DEADLOCK    if (__VERIFIER_nondet_bool()) __wherefore_wait(control, 7, 0);
     __VERIFIER_atomic_begin();
     __VERIFIER_assume(*control == 2);
     __VERIFIER_atomic_end();
@@ -344,6 +370,8 @@ int pthread_rwlock_init(void *lock, const void *attributes) {
   return 0;
 }
 int pthread_rwlock_destroy(void *lock) { return 0; }
+int pthread_rwlockattr_init(void *attributes) { return 0; }
+int pthread_rwlockattr_destroy(void *attributes) { return 0; }
 int pthread_rwlock_rdlock(void *lock) {
 DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(lock, 2, 0);
   __VERIFIER_atomic_begin();
@@ -407,6 +435,10 @@ DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(semaphore, 3, 0);
   __VERIFIER_atomic_end();
   return 0;
 }
+int sem_getvalue(void *semaphore, int *value) {
+  *value = *(int *)semaphore;
+  return 0;
+}
 int sem_trywait(void *semaphore) {
   int result = -1;
   __VERIFIER_atomic_begin();
@@ -415,5 +447,14 @@ int sem_trywait(void *semaphore) {
     result = 0;
   }
   __VERIFIER_atomic_end();
+ERRNO  if (result) __builtin_own_errno = 11;
   return result;
+}
+int sem_timedwait(void *semaphore, const void *time) {
+  if (__VERIFIER_nondet_bool()) {
+ERRNO    __builtin_own_errno = 110;
+    return -1;
+  }
+  __VERIFIER_assume(sem_trywait(semaphore) == 0);
+  return 0;
 }

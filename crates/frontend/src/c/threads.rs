@@ -13,7 +13,8 @@ use wherefore_program::{
     ViolationKind, When, thread_starts,
 };
 
-use super::tree::{FunctionId, Term, TermKind, Tree};
+use super::ctype::CType;
+use super::tree::{FunctionId, Object, Step, Term, TermKind, Tree};
 use super::usage::Usage;
 use super::walk::each_term;
 
@@ -24,12 +25,14 @@ const TEXT: &str = include_str!("threads.c");
 pub(crate) fn text(tree: &Tree, usage: &Usage, checks: &BTreeSet<ViolationKind>) -> String {
     let is_used = |name: &str| usage.functions.iter().any(|id| tree.function(*id).name == name);
     let has_rules = checks.contains(&ViolationKind::Lock);
-    let has_kinds = is_used("pthread_mutexattr_settype");
+    let has_kinds =
+        is_used("pthread_mutexattr_settype") || tree.objects.iter().any(|object| has_kind(tree, object));
     let marks = [
         ("LOCK", has_rules),
         ("KIND", has_kinds),
         ("OWNER", has_rules || has_kinds),
         ("PLAIN", !has_rules && !has_kinds),
+        ("ERRNO", tree.errno.is_some()),
         ("DEADLOCK", checks.contains(&ViolationKind::Deadlock)),
     ];
     let most = most_threads(checks).to_string();
@@ -49,6 +52,26 @@ pub(crate) fn text(tree: &Tree, usage: &Usage, checks: &BTreeSet<ViolationKind>)
 /// each configuration says what each thread waits for.
 fn most_threads(checks: &BTreeSet<ViolationKind>) -> usize {
     if checks.contains(&ViolationKind::Deadlock) { 12 } else { 64 }
+}
+
+/// Whether an object is initialised as a mutex of another kind than the plain one.
+fn has_kind(tree: &Tree, object: &Object) -> bool {
+    object.initial.iter().flat_map(|initial| &initial.items).any(|item| {
+        let mut ty = &object.ty;
+        let mut is_kind = false;
+        for step in &item.path {
+            match (step, ty) {
+                (Step::Index(_), CType::Array(element, _)) => ty = element,
+                (Step::Field(at), CType::Record(id)) => {
+                    let Some(field) = tree.types.record(*id).fields.get(*at) else { return false };
+                    is_kind = field.name.as_deref() == Some("__kind");
+                    ty = &field.ty;
+                }
+                _ => return false,
+            }
+        }
+        is_kind && item.value.constant() != Some(0)
+    })
 }
 
 /// The name under which they appear in spans.

@@ -25,7 +25,7 @@ impl Lower<'_, '_> {
                     None => compare(*op, a, b),
                 })
             }
-            TermKind::And(left, right) | TermKind::Or(left, right) if self.is_pure(right) => {
+            TermKind::And(left, right) | TermKind::Or(left, right) if self.may_be_folded(right) => {
                 let and = matches!(term.kind, TermKind::And(..));
                 let op = if and { BinaryOp::And } else { BinaryOp::Or };
                 let left = self.condition(left)?;
@@ -71,13 +71,13 @@ impl Lower<'_, '_> {
     fn decide(&mut self, whole: &Term, term: &Term, yes: LocationId, no: LocationId) -> Checked<()> {
         match &term.kind {
             TermKind::Not(inner) => self.decide(whole, inner, no, yes),
-            TermKind::And(left, right) if !self.is_pure(right) => {
+            TermKind::And(left, right) if !self.may_be_folded(right) => {
                 let middle = self.body.open(right.span);
                 self.branch(left, middle, no)?;
                 self.body.at = middle;
                 self.branch(right, yes, no)
             }
-            TermKind::Or(left, right) if !self.is_pure(right) => {
+            TermKind::Or(left, right) if !self.may_be_folded(right) => {
                 let middle = self.body.open(right.span);
                 self.branch(left, yes, middle)?;
                 self.body.at = middle;

@@ -5,7 +5,7 @@ use wherefore_program::{BinaryOp, Expr, ExprKind, Operation, Scalar, Span, Targe
 use super::Lower;
 use super::rules::Reach;
 use super::storage::{Base, Storage};
-use crate::c::ctype::{BitField, CType, Length};
+use crate::c::ctype::{BitField, CType, Field, Length, Record};
 use crate::c::points_to::Class;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{ObjectId, Step, Term, TermKind};
@@ -215,7 +215,8 @@ impl Lower<'_, '_> {
 
     pub(crate) fn at_field(&mut self, base: Place, field: usize) -> Place {
         let CType::Record(id) = *base.ty() else { unreachable!("only records have fields") };
-        let record = self.cx.tree.types.record(id);
+        let tree = self.cx.tree;
+        let record = tree.types.record(id);
         let (ty, offset, bits) =
             (record.fields[field].ty.clone(), record.fields[field].offset, record.fields[field].bits);
         match base {
@@ -227,6 +228,10 @@ impl Lower<'_, '_> {
             Place::Memory { class, offset: before, address, mut reach, at, .. } => {
                 let address = plus(address, offset);
                 reach.is_last &= record.union || field + 1 == record.fields.len();
+                if self.watches_races() && shares_location(record, field) {
+                    let text = "no thread accesses a bit-field while another one accesses its neighbour";
+                    self.cx.doubt(text, Some(at));
+                }
                 Place::Memory { class, offset: before + offset, address, ty, bits, reach, at }
             }
         }
@@ -444,4 +449,29 @@ impl Lower<'_, '_> {
             Some(span),
         );
     }
+}
+
+/// Whether a bit-field has neighbours, without a gap between them, in other bytes than its own: they
+/// are one memory location, but an access to one of them is not one to the bytes of the others.
+fn shares_location(record: &Record, field: usize) -> bool {
+    let range = |field: &Field| {
+        let bits = field.bits?;
+        let start = 8 * field.offset + u64::from(bits.low);
+        Some((start, start + u64::from(bits.width)))
+    };
+    let Some((start, end)) = range(&record.fields[field]).filter(|_| !record.union) else { return false };
+    let (mut first, mut last) = (start, end);
+    for other in record.fields[..field].iter().rev() {
+        match range(other) {
+            Some((from, to)) if to == first => first = from,
+            _ => break,
+        }
+    }
+    for other in &record.fields[field + 1..] {
+        match range(other) {
+            Some((from, to)) if from == last => last = to,
+            _ => break,
+        }
+    }
+    first / 8 < start / 8 || last.div_ceil(8) > end.div_ceil(8)
 }

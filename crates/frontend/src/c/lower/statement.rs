@@ -133,6 +133,10 @@ impl Lower<'_, '_> {
                 if self.is_pure(term) {
                     // It does nothing, but it is a statement.
                     self.body.step(span, LocationKind::Statement, Operation::Skip);
+                    // What it reads may race.
+                    if self.watches_races() {
+                        self.effects(term)?;
+                    }
                 } else {
                     self.effects(term)?;
                 }

@@ -83,13 +83,18 @@ impl Context<'_> {
         }
     }
 
-    /// Whether an object can be kept in variables.
-    fn can_split(&self, ty: &CType) -> bool {
+    /// Whether an object can be kept in variables; `fixed` if it is static.
+    fn can_split(&self, ty: &CType, fixed: bool) -> bool {
         if self.tree.types.size(ty).is_none() || self.tree.types.has_union(ty) {
             return false;
         }
         let mut shapes = Vec::new();
         self.shapes(ty, "", &[], None, &mut shapes);
+        // Neighbouring bit-fields are one memory location: a write to one of them reads and writes
+        // the bytes that others have a part in, which another thread may see.
+        if fixed && self.has_threads && shapes.iter().filter(|shape| shape.bits.is_some()).count() > 1 {
+            return false;
+        }
         shapes.iter().all(|shape| {
             let cells = shape.lengths.iter().try_fold(1_u64, |cells, n| cells.checked_mul(*n));
             shape.lengths.len() <= 2 && cells.is_some_and(|cells| cells > 0 && cells <= MAX_CELLS)
@@ -107,7 +112,7 @@ impl Context<'_> {
         }
         let (ty, span, name) = (object.ty.clone(), object.span, object.name.clone());
         let fixed = object.lifetime == Lifetime::Static;
-        let split = !self.usage.exposed.contains(&id) && self.can_split(&ty);
+        let split = !self.usage.exposed.contains(&id) && self.can_split(&ty, fixed);
         let storage = if split {
             let name = match (fixed, object.owner) {
                 (true, Some(owner)) => format!("{}::{name}", self.tree.function(owner).name),

@@ -13,7 +13,7 @@ use crate::c::calls::literal;
 use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
 use crate::c::threads;
-use crate::c::tree::{FunctionId, ObjectId, Term};
+use crate::c::tree::{FunctionId, Lifetime, ObjectId, Term, TermKind};
 
 /// How far apart the stacks of threads are.
 const STACK_SIZE_BITS: u64 = 24;
@@ -29,6 +29,9 @@ impl Lower<'_, '_> {
     ) -> Checked<Option<Vec<Expr>>> {
         let span = term.span;
         let function = self.cx.tree.function(id);
+        if function.name == "pthread_join" && self.watches_races() {
+            self.doubt_result(arguments.get(1), span);
+        }
         if function.body.is_some() || !self.cx.has_threads {
             return Ok(None);
         }
@@ -55,6 +58,24 @@ impl Lower<'_, '_> {
         Ok(Some(Vec::new()))
     }
 
+    /// The model of a join stores the result within an atomic section, in which no race is seen.
+    fn doubt_result(&mut self, place: Option<&Term>, span: Span) {
+        let Some(place) = place.filter(|place| place.constant().is_none()) else { return };
+        let tree = self.cx.tree;
+        let is_automatic = |place: &Term| match &place.kind {
+            TermKind::Object(id) => tree.object(*id).lifetime != Lifetime::Static,
+            _ => false,
+        };
+        let mut inner = place;
+        while let TermKind::Convert(value) = &inner.kind {
+            inner = value;
+        }
+        if !matches!(&inner.kind, TermKind::Address(place) if is_automatic(place)) {
+            let text = "no thread accesses the place where `pthread_join` stores the result meanwhile";
+            self.cx.doubt(text, Some(span));
+        }
+    }
+
     /// A check of the models: a condition, and what happens if it does not hold.
     fn rule_of_threads(&mut self, kind: ViolationKind, arguments: &[Term], span: Span) -> Checked<()> {
         let [holds, otherwise] = arguments else {
@@ -72,7 +93,10 @@ impl Lower<'_, '_> {
     fn fork(&mut self, arguments: &[Term], term: &Term, want: &Want) -> Checked<Vec<Expr>> {
         let span = term.span;
         self.cx.assume("threads can always be started", Some(span));
-        self.cx.assume("locks are plain: a thread that locks one again waits for ever", None);
+        self.cx.assume("a thread that locks a plain mutex again waits for ever", None);
+        if let Some(span) = self.cx.tree.qualified.weak_order {
+            self.cx.assume("all orders of memory are `seq_cst`", Some(span));
+        }
         let pointer = self.cx.pointer();
         let Some(argument) = arguments.first() else {
             return Err(Problem::unsupported(span, "this start of a thread is"));

@@ -7,7 +7,7 @@ use super::floats;
 use super::place::Place;
 use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Term, TermKind, Yields};
+use crate::c::tree::{Lifetime, Term, TermKind, Yields};
 
 /// A number in another width: its low bits, or zeros or its sign in front.
 pub(crate) fn resize(value: Expr, signed: bool, to: Scalar) -> Expr {
@@ -78,12 +78,50 @@ impl Lower<'_, '_> {
         }
     }
 
+    /// Whether a part of an expression that the program may skip can be evaluated all the same, to
+    /// have one expression for the whole. Where races are checked, a read of what threads may share
+    /// is an access, which must not be added.
+    pub(crate) fn may_be_folded(&self, term: &Term) -> bool {
+        self.is_pure(term) && !(self.watches_races() && self.reads_shared(term))
+    }
+
+    /// Whether accesses to what threads share are checked.
+    pub(crate) fn watches_races(&self) -> bool {
+        self.cx.has_threads && self.cx.asks(ViolationKind::Race)
+    }
+
+    /// Whether a term reads what another thread may have access to.
+    fn reads_shared(&self, term: &Term) -> bool {
+        let is_read = matches!(&term.kind, TermKind::Load(place) if !self.is_of_call(place));
+        is_read || term.any_child(&mut |child| self.reads_shared(child))
+    }
+
+    /// Whether a place is a part of an automatic object that no pointer leads to.
+    fn is_of_call(&self, place: &Term) -> bool {
+        match &place.kind {
+            TermKind::Object(id) => {
+                let is_static = self.cx.tree.object(*id).lifetime == Lifetime::Static;
+                !is_static && !self.cx.usage.exposed.contains(id)
+            }
+            TermKind::Field(base, _) => self.is_of_call(base),
+            _ => false,
+        }
+    }
+
     /// Evaluates a term for its effects.
     pub(crate) fn effects(&mut self, term: &Term) -> Checked<()> {
         if self.is_pure(term) {
             // What it computes is not used, but computing it can break a rule.
+            let term = match &term.kind {
+                TermKind::Convert(inner) if term.ty == CType::Void => inner,
+                _ => term,
+            };
             if term.ty.is_scalar() && self.has_rules() {
-                self.value(term)?;
+                let value = self.value(term)?;
+                let is_shared = term.is_place() && !self.is_of_call(term);
+                if self.watches_races() && (is_shared || self.reads_shared(term)) {
+                    self.keep(value, term.span);
+                }
             }
             return Ok(());
         }
@@ -214,7 +252,8 @@ impl Lower<'_, '_> {
                 })
             }
             TermKind::Conditional(condition, then, otherwise) => {
-                if self.is_pure(then) && self.is_pure(otherwise) && !self.cx.tree.types.is_opaque(&term.ty) {
+                let is_plain = self.may_be_folded(then) && self.may_be_folded(otherwise);
+                if is_plain && !self.cx.tree.types.is_opaque(&term.ty) {
                     let condition = self.condition(condition)?;
                     let condition = self.guard(condition, span);
                     let then = self.guarded(&condition, true, |lower| lower.value(then))?;

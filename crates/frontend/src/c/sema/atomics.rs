@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use lang_c::ast::{TypeQualifier, TypeSpecifier};
 use lang_c::span::Node;
+use wherefore_program::Span;
 
 use super::Sema;
 use super::specifiers::Attributes;
@@ -28,6 +29,8 @@ pub(crate) struct Qualified {
     members: BTreeSet<(u32, String)>,
     /// Objects that each thread has for itself.
     pub(crate) of_thread: BTreeSet<ObjectId>,
+    /// Where an operation first has another order of memory than `seq_cst`.
+    pub(crate) weak_order: Option<Span>,
     /// Names of types that stand for atomic ones.
     types: BTreeSet<String>,
 }

@@ -203,6 +203,10 @@ impl Sema<'_> {
         for argument in &call.node.arguments {
             values.push(self.value(argument)?);
         }
+        let is_weak = |order: &Term| order.constant() != Some(SEQ_CST);
+        if name.starts_with("__atomic_") && values.last().is_some_and(is_weak) {
+            self.tree.qualified.weak_order.get_or_insert(span);
+        }
         let operation = |word: &str| match word {
             "add" => Some(B::Plus),
             "sub" => Some(B::Minus),
@@ -217,6 +221,12 @@ impl Sema<'_> {
         if !pointer.ty.is_pointer() {
             return self.unsupported(call, &format!("`{name}` is"));
         }
+        // A flag is a byte, whatever the pointer points to.
+        let is_flag = matches!(short, "test_and_set" | "clear");
+        let pointer = match is_flag {
+            true => self.convert(pointer, &CType::Bool.pointer_to())?,
+            false => pointer,
+        };
         let compares = short.contains("compare");
         let (mut steps, pointer) = if compares { self.held(pointer) } else { (Vec::new(), pointer) };
         let place = self.deref(pointer)?;
@@ -289,7 +299,11 @@ impl Sema<'_> {
                     Term::new(TermKind::Update(Box::new(place), Box::new(value), Yields::Old), ty, span);
                 assign(to, swapped)
             }
-            "lock_release" => {
+            "test_and_set" => {
+                let set = Term::new(TermKind::Constant(1), CType::Bool, span);
+                Term::new(TermKind::Update(Box::new(place), Box::new(set), Yields::Old), ty, span)
+            }
+            "lock_release" | "clear" => {
                 let zero = Term::new(TermKind::Constant(0), CType::INT, span);
                 assign(place, self.convert(zero, &ty)?)
             }
@@ -346,6 +360,9 @@ impl Sema<'_> {
         Ok(Some(term))
     }
 }
+
+/// The number of the order `seq_cst`.
+const SEQ_CST: u64 = 5;
 
 /// Whether types that are different for us may be compatible: arrays of known and of unknown length,
 /// and functions of which one has no prototype.
