@@ -42,13 +42,16 @@ struct Access {
     writes: bool,
 }
 
+/// Calls a function on each reference to an edge.
+pub(crate) type EachEdge<'a> = dyn FnMut(&mut dyn FnMut(&mut EdgeRef)) + 'a;
+
 /// Adds checks for data races. `unwatched` are variables that are not the program's own, `models`
 /// the procedures that stand for functions of the system. `edges` are told where they went.
 pub(crate) fn watch(
     program: &mut Program,
     unwatched: &BTreeSet<Var>,
     models: &BTreeSet<ProcedureId>,
-    edges: &mut dyn FnMut(&mut dyn FnMut(&mut EdgeRef)),
+    edges: &mut EachEdge<'_>,
 ) {
     let span = program.procedure(program.entry).span;
     let mut global = |name: &str, ty: Scalar, initial: u64| {
