@@ -275,20 +275,18 @@ fn who_waits_for_some_time_only_does_not_wait_for_ever() {
     assert_eq!(verdict(ViolationKind::Deadlock, timed), "safe");
     // The thread that waits for some time only may be the one that the signal wakes.
     let wakes = |kind: &str| {
-        let text = format!(
-            "extern int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const void *);
-             void *t(void *i) {{
+        let text = "extern int pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *, const void *);
+             void *t(void *i) {
                pthread_mutex_lock(&a); x = 1; pthread_cond_timedwait(&c, &a, 0); pthread_mutex_unlock(&a);
                return 0;
-             }}
-             int main(void) {{
+             }
+             int main(void) {
                pthread_t p, q; pthread_create(&p, 0, t, 0);
                pthread_mutex_lock(&a);
-               if (x) {{ pthread_create(&q, 0, signals, 0); pthread_cond_wait(&c, &a); }}
+               if (x) { pthread_create(&q, 0, signals, 0); pthread_cond_wait(&c, &a); }
                pthread_mutex_unlock(&a);
                return 0;
-             }}"
-        );
+             }";
         let signals = format!(
             "void *signals(void *i) {{
                pthread_mutex_lock(&a); pthread_cond_{kind}(&c); pthread_mutex_unlock(&a); return 0;
@@ -407,7 +405,7 @@ fn steps() -> impl Strategy<Value = Vec<&'static str>> {
 
 fn explored(program: &Program) -> ThreadExploration<'_> {
     let points = SwitchPoints::visible(program);
-    let limits = ThreadLimits { configurations: 400_000, points, ..ThreadLimits::default() };
+    let limits = ThreadLimits { configurations: 100_000, choices: 8, points, ..ThreadLimits::default() };
     explore_threads(program, &[], &limits, |_, _| true)
 }
 
@@ -455,8 +453,9 @@ proptest! {
             first.join(" "), second.join(" ")
         );
         let plain = task(&text, None);
-        let search = explored(&plain.program);
-        let has_race = search.configurations().any(|(state, _)| is_race(&plain.program, state));
+        let program = plain.program.as_ref().clone().with_dead_locals_zero();
+        let search = explored(&program);
+        let has_race = search.configurations().any(|(state, _)| is_race(&program, state));
         let racing = task(&text, Some(ViolationKind::Race));
         prop_assert_eq!(decided(&racing).0 == "unsafe", has_race, "races: {}", text);
         let stuck = search.fewest_switches_to_deadlock();

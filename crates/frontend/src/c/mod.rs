@@ -479,6 +479,8 @@ fn translate_texts(
         objects: lowered.objects,
     };
     if has_threads && options.checks.contains(&ViolationKind::Race) {
+        let text = "functions of the library without a model access no object that another thread writes";
+        lowered.assumptions.push(Assumption { text: text.to_owned(), span: None });
         races::watch(&mut program, &lowered.unwatched, &lowered.models, &mut |go| {
             lowered.inputs.iter_mut().for_each(|input| go(&mut input.edge));
             lowered.approximations.iter_mut().for_each(&mut *go);
