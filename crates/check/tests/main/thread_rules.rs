@@ -400,7 +400,7 @@ fn steps() -> impl Strategy<Value = Vec<&'static str>> {
         1 => Just("if (x) y = 2;"),
         1 => Just("__atomic_store_n(&x, 2, 5);"),
     ];
-    prop::collection::vec(step, 1..4)
+    prop::collection::vec(step, 1..5)
 }
 
 fn explored(program: &Program) -> ThreadExploration<'_> {
@@ -437,7 +437,7 @@ fn is_race(program: &Program, state: &ThreadedState) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
     fn random_programs_race_and_wait_as_their_configurations_say(first in steps(), second in steps()) {
