@@ -110,7 +110,7 @@ impl ScheduleSearch {
         if is_decided(&first.answer) {
             return first.answer;
         }
-        if let Some(found) = random::search(task, &self.limits, &part(10, FIRST)) {
+        if let Some(found) = random::search(task, &self.limits, &part(6, FIRST)) {
             // A schedule with fewer switches is easier to understand.
             let time = budget.left().map_or(FIRST, |left| FIRST.min(left / 4));
             let fewer = events::search(task, &self.limits, first.covered, (session, &budget.within(time)));

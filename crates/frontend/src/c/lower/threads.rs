@@ -94,6 +94,11 @@ impl Lower<'_, '_> {
         let span = term.span;
         self.cx.assume("threads can always be started", Some(span));
         self.cx.assume("a thread that locks a plain mutex again waits for ever", None);
+        if !self.watches_races() {
+            let text =
+                "a data race changes nothing but the order of its accesses (`--property races` finds races)";
+            self.cx.assume(text, None);
+        }
         if let Some(span) = self.cx.tree.qualified.weak_order {
             self.cx.assume("all orders of memory are `seq_cst`", Some(span));
         }
