@@ -2,15 +2,15 @@
 //!
 //! A. King and H. Søndergaard, *Inferring congruence equations using SAT* (CAV 2008) and *Automatic
 //! abstraction for congruences* (VMCAI 2010); the operations follow M. Elder, J. Lim, T. Sharma,
-//! T. Andersen and T. Reps, *Abstract domains of affine relations* (TOPLAS 36(4), 2014). A weight is
-//! the set of pairs of states that satisfy equations over `(x′, x, 1)`, where `x` are the values
+//! T. Andersen and T. Reps, *Abstract domains of affine relations* (TOPLAS 36(4), 2014). A weight
+//! is the set of pairs of states that satisfy equations over `(x′, x, 1)`, where `x` are the values
 //! before and `x′` those after: the rows of a [`Howell`] form. No rows: all pairs.
 //!
-//! - ⊗ eliminates the states in the middle, exactly; ⊕ keeps the equations that both have, which are
-//!   all that hold of the union.
-//! - **Monotone only:** ⊗ does not distribute over ⊕, since the union of two solution sets is closed
-//!   under affine combinations. Saturation is safe with it, and what it finds may depend on the
-//!   order ([Lal09] §2.4.1, *Approximate analysis*).
+//! - ⊗ eliminates the states in the middle, exactly; ⊕ keeps the equations that both have, which
+//!   are all that hold of the union.
+//! - **Monotone only:** ⊗ does not distribute over ⊕, since the union of two solution sets is
+//!   closed under affine combinations. Saturation is safe with it, and what it finds may depend on
+//!   the order ([Lal09] §2.4.1, *Approximate analysis*).
 //! - **Incomparable** with [`ModularAffine`](crate::ModularAffine): "`x` stays or becomes 0" is
 //!   nothing here; but equations in branch conditions are read.
 //! - **Chains:** at most `w·(2n+1)` steps. **Cost:** cubic in the number of variables.
@@ -182,8 +182,8 @@ impl Semiring for CongruenceRelations {
 }
 
 /// Calls keep the caller's local variables: `merge(w₁, w₂) = w₁ ⊗ project(entry ⊗ w₂)`, where
-/// *project* forgets the locals after, and puts those before in their place, as for Boolean programs
-/// (\[Lal09\] §3.5.1).
+/// *project* forgets the locals after, and puts those before in their place, as for Boolean
+/// programs (\[Lal09\] §3.5.1).
 #[derive(Clone, Debug)]
 pub struct CongruenceLocals {
     globals: usize,

@@ -4,8 +4,8 @@
 //! and H. Seidl, *Analysis of modular arithmetic* (ESOP 2005), and M. Elder, J. Lim, T. Sharma,
 //! T. Andersen and T. Reps, *Abstract domains of affine relations* (TOPLAS 36(4), 2014).
 //!
-//! Every number `a ≠ 0` is `2^r · u` with `u` odd, and so invertible; `r` is its *rank*. A module is
-//! kept as the rows of a matrix with these properties:
+//! Every number `a ≠ 0` is `2^r · u` with `u` odd, and so invertible; `r` is its *rank*. A module
+//! is kept as the rows of a matrix with these properties:
 //!
 //! 1. each row leads at another column, and rows are ordered by it;
 //! 2. leading entries are powers of two;

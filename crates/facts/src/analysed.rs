@@ -268,8 +268,8 @@ impl<'a> Analysed<'a> {
         matches!(self.found, Found::Constants(_) | Found::Equations(_))
     }
 
-    /// What holds at a point, in words: of the variables of the source that are in sight, or of those
-    /// only that have one of these names.
+    /// What holds at a point, in words: of the variables of the source that are in sight, or of
+    /// those only that have one of these names.
     pub fn facts(&self, node: Node, stacks: Option<&Stacks>, names: Option<&[String]>) -> Option<Vec<Fact>> {
         let keep = |variable: Var| {
             let name = || name_of(self.program, self.program.variable(node.procedure, variable));

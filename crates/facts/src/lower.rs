@@ -255,8 +255,8 @@ impl<D: Statements> Lowering<'_, D> {
     }
 }
 
-/// An argument of a call as an expression over the state after the call's own assignment; none if it
-/// reads what the assignment has overwritten.
+/// An argument of a call as an expression over the state after the call's own assignment; none if
+/// it reads what the assignment has overwritten.
 fn after(expr: &Expr, written: &[Var]) -> Option<Expr> {
     let mut lost = false;
     expr.reads(&mut |variable, when| lost |= when == When::Now && written.contains(&variable));

@@ -1,11 +1,11 @@
 //! Analyses of one's own: a lattice of facts and what steps do to them; calls are solved here.
 //!
 //! M. Sharir and A. Pnueli, *Two approaches to interprocedural data flow analysis* (1981), the
-//! functional approach, tabulated; J. Knoop and B. Steffen, *The interprocedural coincidence theorem*
-//! (CC 1992), for [`Analysis::back`], which sees the facts of the caller and of the callee: locals of
-//! the caller survive a call. A procedure is analysed once for each fact with which it is entered.
-//! If there are more than [`CONTEXTS`] of them, the others are joined: what is found then still
-//! holds, and may be less.
+//! functional approach, tabulated; J. Knoop and B. Steffen, *The interprocedural coincidence
+//! theorem* (CC 1992), for [`Analysis::back`], which sees the facts of the caller and of the
+//! callee: locals of the caller survive a call. A procedure is analysed once for each fact with
+//! which it is entered. If there are more than [`CONTEXTS`] of them, the others are joined: what is
+//! found then still holds, and may be less.
 //!
 //! If `edge`, `call` and `back` distribute over joins, the result is the join over all valid paths;
 //! if they are only monotone, it is a safe approximation of it. The guide `docs/analyses.md` builds
@@ -39,8 +39,8 @@ pub struct Step<'p> {
     pub program: &'p Program,
     /// The edge.
     pub edge: EdgeRef,
-    /// What it does. If a call assigns something in the same step, that is a step of its own, before
-    /// the callee starts.
+    /// What it does. If a call assigns something in the same step, that is a step of its own,
+    /// before the callee starts.
     pub operation: &'p Operation,
 }
 

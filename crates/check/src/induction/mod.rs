@@ -7,11 +7,12 @@
 //!
 //! # Reading order
 //! 1. `system`: the program between its cut points.
-//! 2. `facts`: what always holds at cut points; `hull`: equations modulo powers of two; `candidates`:
-//!    guesses from the text.
+//! 2. `facts`: what always holds at cut points; `hull`: equations modulo powers of two;
+//!    `candidates`: guesses from the text.
 //! 3. `deep`: k-induction from the facts.
 //! 4. `frames`: property-directed reachability from the facts; `lifting`: cubes of models.
-//! 5. `reduce`: what of it a proof needs; `certificate`: the check of the proofs, by code of its own.
+//! 5. `reduce`: what of it a proof needs; `certificate`: the check of the proofs, by code of its
+//!    own.
 //! 6. `engine`: all of it as engines of the portfolio.
 
 mod candidates;

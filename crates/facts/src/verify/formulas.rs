@@ -69,7 +69,8 @@ pub(super) struct Check<'a> {
 pub(super) struct Obligation {
     pub premises: Vec<Term>,
     pub values: Values,
-    /// The values at entry of the procedure that the claims speak of; by default as they are called.
+    /// The values at entry of the procedure that the claims speak of; by default as they are
+    /// called.
     pub entry: Option<Values>,
     pub results: Vec<Term>,
 }

@@ -2,14 +2,14 @@
 //!
 //! Claims at a location speak of the values there and at the entry of the procedure. They hold
 //! whenever a run is there if they are *inductive*: true where the program starts; kept by each
-//! edge; true of a callee's start wherever it is called; and, where it returns, what the caller knew
-//! before and what is claimed of the callee's values at entry and return give what is claimed behind
-//! the call. Each is one implication, in the wrapping arithmetic of the machine, decided by the
-//! solver; what edges mean is said by `meaning.rs` of `wherefore-check`, which checks proofs.
+//! edge; true of a callee's start wherever it is called; and, where it returns, what the caller
+//! knew before and what is claimed of the callee's values at entry and return give what is claimed
+//! behind the call. Each is one implication, in the wrapping arithmetic of the machine, decided by
+//! the solver; what edges mean is said by `meaning.rs` of `wherefore-check`, which checks proofs.
 //!
-//! A claim that one of its implications does not give is dropped, and what rested on it is looked at
-//! again: the claims that remain are the largest inductive part of them, as far as the solver can
-//! tell.
+//! A claim that one of its implications does not give is dropped, and what rested on it is looked
+//! at again: the claims that remain are the largest inductive part of them, as far as the solver
+//! can tell.
 
 mod formulas;
 mod obligations;

@@ -1,5 +1,5 @@
-//! Random programs: what is said of them holds in all states that the interpreter finds, and nothing
-//! is missed where domains are exact.
+//! Random programs: what is said of them holds in all states that the interpreter finds, and
+//! nothing is missed where domains are exact.
 
 use std::fmt::Write;
 use std::time::Duration;

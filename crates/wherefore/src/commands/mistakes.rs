@@ -97,8 +97,8 @@ fn functions(files: &[PathBuf], options: &Options) -> Vec<String> {
     defined.map(|procedure| procedure.name.clone()).collect()
 }
 
-/// The error that says that a `;` is missing, at its place, if that is the likely reason of a syntax
-/// error: the line before ends in something that a statement can end in, with all of its
+/// The error that says that a `;` is missing, at its place, if that is the likely reason of a
+/// syntax error: the line before ends in something that a statement can end in, with all of its
 /// parentheses closed.
 fn missing_semicolon(diagnostic: &Diagnostic) -> Option<Diagnostic> {
     let error = &diagnostic.error;

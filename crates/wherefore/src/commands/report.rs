@@ -387,8 +387,8 @@ impl CheckReport {
             vacuous: subject.vacuity.is_some() && verdict == Word::Safe,
             engine: by,
             property: asked.map(property::words),
-            // Only an engine that decided is named, and one that can be chosen: data flow comes first
-            // in any case.
+            // Only an engine that decided is named, and one that can be chosen: data flow comes
+            // first in any case.
             command: asked.map(|_| again::command(by.filter(|by| verdict != Word::Unknown && *by != "flow"))),
             error: shown.map(|run| Place::of(program, &task.checks[run.target], Some(run))),
             targets,

@@ -451,8 +451,9 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Whether a bit-field has neighbours, without a gap between them, in other bytes than its own: they
-/// are one memory location, but an access to one of them is not one to the bytes of the others.
+/// Whether a bit-field has neighbours, without a gap between them, in other bytes than its own:
+/// they are one memory location, but an access to one of them is not one to the bytes of the
+/// others.
 fn shares_location(record: &Record, field: usize) -> bool {
     let range = |field: &Field| {
         let bits = field.bits?;

@@ -364,8 +364,8 @@ impl Sema<'_> {
 /// The number of the order `seq_cst`.
 const SEQ_CST: u64 = 5;
 
-/// Whether types that are different for us may be compatible: arrays of known and of unknown length,
-/// and functions of which one has no prototype.
+/// Whether types that are different for us may be compatible: arrays of known and of unknown
+/// length, and functions of which one has no prototype.
 pub(super) fn may_be_compatible(left: &CType, right: &CType) -> bool {
     match (left, right) {
         (CType::Array(left, _), CType::Array(right, _)) => left == right || may_be_compatible(left, right),

@@ -42,8 +42,8 @@ pub struct FlowArgs {
 
     /// What to look for, separated by commas: `constants`, `affine` (equations over the integers),
     /// `affine:8`, `affine:16`, `affine:32`, `affine:64` (equations and congruences in the
-    /// arithmetic of the machine), `intervals`, `uninitialised`, `live`, `reaching`; or `auto`: what
-    /// is cheap and worth showing.
+    /// arithmetic of the machine), `intervals`, `uninitialised`, `live`, `reaching`; or `auto`:
+    /// what is cheap and worth showing.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "auto")]
     domain: Vec<Wanted>,
 
@@ -59,8 +59,8 @@ pub struct FlowArgs {
     #[arg(long)]
     all: bool,
 
-    /// With --at: what holds there with this stack of calls, the innermost first: `g:17 main:40`, or
-    /// `17 ..` for a call on line 17 and any calls below.
+    /// With --at: what holds there with this stack of calls, the innermost first: `g:17 main:40`,
+    /// or `17 ..` for a call on line 17 and any calls below.
     #[arg(long, value_name = "CALLS", requires = "at")]
     stack: Option<String>,
 
@@ -164,8 +164,8 @@ pub fn run(args: &FlowArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     print(out, &text, Exit::Negative)
 }
 
-/// The program with variables in the place of memory whose addresses are known. Locations keep their
-/// numbers.
+/// The program with variables in the place of memory whose addresses are known. Locations keep
+/// their numbers.
 fn with_cells(program: &Program) -> Program {
     let mut program = program.clone();
     for _ in 0..SPLITS {
