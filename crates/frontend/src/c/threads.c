@@ -2,9 +2,9 @@
    `__wherefore_fork(id)` starts a thread that goes on here, with 1, and returns 0;
    `__wherefore_end_thread()` ends the thread. A lock is the first number of its object.
 
-   MOST is how many threads there may be, with the first one. Lines that begin with LOCK are there only if rules of locks are checked, those with OWNER also
-   if there are mutexes with attributes, those with KIND only in that case, those with DEADLOCK
-   only if deadlocks are searched for, those with ERRNO only if the program uses `errno`.
+   MOST is how many threads there may be, with the first one. Lines that begin with LOCK are there
+   only if rules of locks are checked, those with OWNER also if there are mutexes with attributes,
+   those with KIND only in that case, those with DEADLOCK only if deadlocks are searched for, those with ERRNO only if the program uses `errno`.
    `__wherefore_lock_keeps` and `__wherefore_moves` are checks; their text says what happens if they
    fail. */
 extern void __VERIFIER_atomic_begin(void);
