@@ -186,9 +186,23 @@ impl Gates {
             Some(value) if value != 0 => self.divide_by(a, value),
             _ => {
                 let (quotient, remainder) = self.divide_restoring(a, b);
+                self.bound_division(a, b, &quotient, &remainder);
                 (quotient, remainder, Vec::new())
             }
         }
+    }
+
+    /// Clauses that follow from the circuit of a long division, which search would have to learn
+    /// step by step: the remainder is below the divisor, and neither the quotient (where the
+    /// divisor is not zero) nor the remainder is above the dividend.
+    fn bound_division(&mut self, a: &[Lit], b: &[Lit], quotient: &[Lit], remainder: &[Lit]) {
+        let positive = self.any(b);
+        let below = self.less(remainder, b);
+        let larger_quotient = self.less(a, quotient);
+        let larger_remainder = self.less(a, remainder);
+        self.clause(&[!positive, below]);
+        self.clause(&[!positive, !larger_quotient]);
+        self.clause(&[!larger_remainder]);
     }
 
     /// By a constant: new literals `q`, `r` with `q * c + r == a`, `r < c`, and `q` so small that
