@@ -1,13 +1,13 @@
 //! The interface of engines, and what they share while a question is being decided.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 use wherefore_program::{Program, Task};
 
 use crate::budget::Budget;
 use crate::prover::Prover;
-use crate::verdict::{Answer, CheckError, EngineName};
+use crate::verdict::{Answer, CheckError, EngineName, Verdict};
 
 /// A way to decide tasks.
 ///
@@ -41,6 +41,25 @@ pub struct Session {
     /// Is told how far engines are.
     listener: Option<Arc<Listener>>,
     so_far: Arc<SoFar>,
+    /// Takes verdicts on single checks, if there are several.
+    settling: Option<Settling>,
+}
+
+/// How an engine tells verdicts on single checks before it has decided the others.
+#[derive(Clone)]
+pub(crate) struct Settling {
+    /// Takes them.
+    pub send: mpsc::Sender<Told>,
+    /// Which checks are decided, by any engine.
+    pub settled: Arc<Vec<AtomicBool>>,
+}
+
+/// What engines that run side by side tell.
+pub(crate) enum Told {
+    /// A verdict on one check.
+    Verdict(usize, EngineName, Verdict),
+    /// The answer of an engine.
+    Answer(EngineName, Answer),
 }
 
 /// Is told how far engines are.
@@ -104,7 +123,25 @@ impl Session {
 
     /// A session for a new question: nothing is known of progress.
     pub(crate) fn fresh(&self) -> Self {
-        Self { so_far: Arc::default(), ..self.clone() }
+        Self { so_far: Arc::default(), settling: None, ..self.clone() }
+    }
+
+    /// The same for an engine that may tell verdicts on single checks early.
+    pub(crate) fn settling(&self, settling: Settling) -> Self {
+        Self { settling: Some(settling), ..self.clone() }
+    }
+
+    /// Tells the verdict on a check, so that it counts whatever becomes of the others.
+    pub(crate) fn settle(&self, check: usize, by: EngineName, verdict: &Verdict) {
+        if let Some(settling) = self.settling.as_ref().filter(|_| verdict.is_definite()) {
+            let _ = settling.send.send(Told::Verdict(check, by, verdict.clone()));
+        }
+    }
+
+    /// Whether an engine has decided a check.
+    pub(crate) fn is_settled(&self, check: usize) -> bool {
+        let settled = self.settling.as_ref().and_then(|settling| settling.settled.get(check));
+        settled.is_some_and(|settled| settled.load(Ordering::Relaxed))
     }
 
     /// Tells of progress.

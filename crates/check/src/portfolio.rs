@@ -5,7 +5,7 @@
 //! one check: the engines are asked again about the others. Checks that are not decided together
 //! are asked about one by one.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use wherefore_program::{ErrorKind, Task};
 use wherefore_pushdown::StopReason;
 
 use crate::budget::Budget;
-use crate::engine::{Engine, Session};
+use crate::engine::{Engine, Session, Settling, Told};
 use crate::threads::Covered;
 use crate::verdict::{Answer, Cause, EngineName, Facts, Stopped, Verdict, Why};
 use crate::watch::Watch;
@@ -226,9 +226,12 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
     let session = session.fresh();
     let mut watch = Watch::new(budget);
     let budget = budget.cancelled_by(&watch.cancel);
-    let (send, receive) = mpsc::channel::<(EngineName, Answer)>();
+    let count = task.checks.len();
+    let (send, receive) = mpsc::channel::<Told>();
+    let settled: Arc<Vec<AtomicBool>> = Arc::new((0..count).map(|_| AtomicBool::new(false)).collect());
     for (i, engine) in engines.iter().enumerate() {
-        let (send, engine, session) = (send.clone(), engine.clone(), session.clone());
+        let settling = Settling { send: send.clone(), settled: settled.clone() };
+        let (send, engine, session) = (send.clone(), engine.clone(), session.settling(settling));
         let (task, budget) = (task.clone(), budget.clone());
         std::thread::spawn(move || {
             let answer = match wait(i, &budget) {
@@ -239,36 +242,86 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
                     Answer::uniform(task.checks.len(), &Verdict::Unknown(Why::Undecided(vec![stopped])))
                 }
             };
-            let _ = send.send((engine.name(), answer));
+            let _ = send.send(Told::Answer(engine.name(), answer));
         });
     }
     drop(send);
-    let is_definite = |answer: &Answer| answer.verdicts.iter().any(Verdict::is_definite);
+    let mut race = Decided { verdicts: vec![None; count], facts: None };
     let mut answers: Vec<(EngineName, Answer)> = Vec::new();
-    while let Some((name, answer)) = watch.next(&receive) {
-        let is_done = is_definite(&answer);
-        answers.push((name, answer));
-        if is_done {
+    let mut has_failed = None;
+    while let Some(told) = watch.next(&receive) {
+        match told {
+            Told::Verdict(check, by, verdict) => {
+                race.note(check, &verdict, &Facts { by: Some(by), ..Facts::default() });
+                settled[check].store(true, Ordering::Relaxed);
+            }
+            Told::Answer(name, answer) => {
+                has_failed = answer.verdicts.iter().any(|verdict| verdict.run().is_some()).then_some(name);
+                race.note_all(&answer);
+                for (settled, verdict) in settled.iter().zip(&race.verdicts) {
+                    settled.store(verdict.is_some(), Ordering::Relaxed);
+                }
+                answers.push((name, answer));
+            }
+        }
+        // Behind a failing run, the engines are asked anew about the other checks.
+        if has_failed.is_some() || race.verdicts.iter().all(Option::is_some) {
             break;
         }
     }
-    if let Some((name, answer)) = answers.last().filter(|(_, answer)| is_definite(answer)) {
-        let exact_runs = engines.iter().any(|engine| engine.name() == EngineName::Exact);
-        let has_failed = answer.verdicts.iter().any(|verdict| verdict.run().is_some());
-        if *name != EngineName::Exact && exact_runs && has_failed {
-            let grace = begin.elapsed().mul_f64(0.4).max(LEAST_GRACE);
-            if let Some(better) = receive.recv_timeout(grace).ok().filter(|(_, answer)| is_definite(answer)) {
-                answers.push(better);
+    let exact_runs = engines.iter().any(|engine| engine.name() == EngineName::Exact);
+    if has_failed.is_some_and(|name| name != EngineName::Exact) && exact_runs {
+        let grace = begin.elapsed().mul_f64(0.4).max(LEAST_GRACE);
+        if let Ok(Told::Answer(_, better)) = receive.recv_timeout(grace) {
+            if better.verdicts.iter().any(Verdict::is_definite) {
+                race = Decided { verdicts: vec![None; count], facts: None };
+                race.note_all(&better);
             }
         }
     }
     watch.cancel.store(true, Ordering::Relaxed);
-    match answers.pop() {
-        Some((_, answer)) if is_definite(&answer) => answer,
-        last => {
-            answers.extend(last);
-            undecided(task, engines, answers, &watch, &session)
+    if race.verdicts.iter().all(Option::is_none) {
+        return undecided(task, engines, answers, &watch, &session);
+    }
+    let rest = match race.verdicts.iter().any(Option::is_none) {
+        true if has_failed.is_some() => vec![Verdict::Unknown(Why::NotAsked); count],
+        true => undecided(task, engines, answers, &watch, &session).verdicts,
+        false => Vec::new(),
+    };
+    race.answer(rest)
+}
+
+/// The verdicts of a race so far.
+struct Decided {
+    verdicts: Vec<Option<Verdict>>,
+    /// The facts of the answer that was first to decide something.
+    facts: Option<Facts>,
+}
+
+impl Decided {
+    /// Notes a verdict, if it is the first one on its check.
+    fn note(&mut self, check: usize, verdict: &Verdict, facts: &Facts) {
+        if verdict.is_definite() && self.verdicts[check].is_none() {
+            self.verdicts[check] = Some(verdict.clone());
+            self.facts.get_or_insert_with(|| facts.clone());
         }
+    }
+
+    fn note_all(&mut self, answer: &Answer) {
+        for (check, verdict) in answer.verdicts.iter().enumerate() {
+            self.note(check, verdict, &answer.facts);
+        }
+    }
+
+    /// The answer, with other verdicts where there is none.
+    fn answer(self, rest: Vec<Verdict>) -> Answer {
+        let mut rest = rest.into_iter();
+        let verdicts = self.verdicts.into_iter();
+        let verdicts = verdicts.map(|verdict| {
+            let other = rest.next().unwrap_or(Verdict::Unknown(Why::NotAsked));
+            verdict.unwrap_or(other)
+        });
+        Answer { verdicts: verdicts.collect(), facts: self.facts.unwrap_or_default() }
     }
 }
 
@@ -340,7 +393,7 @@ fn undecided(
         facts.bound = facts.bound.max(answer.facts.bound);
         facts.refinement = answer.facts.refinement.or(facts.refinement);
         facts.size = answer.facts.size.or(facts.size);
-        match answer.verdicts.into_iter().next() {
+        match answer.verdicts.into_iter().find(|verdict| !verdict.is_definite()) {
             Some(Verdict::Unknown(Why::Undecided(list))) => stopped.extend(list),
             Some(Verdict::Unknown(why)) => limit = limit.or(Some(why)),
             _ => {}

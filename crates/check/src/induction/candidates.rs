@@ -1,8 +1,9 @@
 //! Candidates for facts, from the text of the program.
 //!
 //! What is asked anywhere about the variables of a point, and its opposite: a guard or an
-//! assumption from before that still holds. Ranges by the constants that a variable is compared
-//! with, orders of pairs of numbers and ranges of their differences. The set of constants that a
+//! assumption from before that still holds; and with equality allowed, which is what a loop with
+//! the guard `i < e` keeps. Ranges by the constants that a variable is compared with, orders of
+//! pairs of numbers and ranges of their differences, first of those that change at the point. The set of constants that a
 //! variable is ever given. These are guesses: `facts.rs` finds out which of them are inductive.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,7 @@ const MOST: usize = 500;
 /// Constants that ranges of one variable are guessed with, at most.
 const MOST_CONSTANTS: usize = 10;
 /// Numbers of one width that are compared with each other, at most.
-const MOST_COMPARED: usize = 9;
+const MOST_COMPARED: usize = 12;
 /// Constants that ranges of differences are guessed with, at most.
 const MOST_OFFSETS: usize = 4;
 /// Numbers of one width that equations are sought between, at most.
@@ -63,10 +64,12 @@ impl Candidates {
             if graph.errors.contains_key(point) || system.into[*point].is_empty() {
                 continue;
             }
-            let variables: Vec<Term> = visible(machine, graph, *point)
+            let mut variables: Vec<Term> = visible(machine, graph, *point)
                 .into_iter()
                 .filter(|variable| system.relevant.contains(variable) || graph.is_exit(*point))
                 .collect();
+            let changed = system.changed(*point);
+            variables.sort_by_key(|variable| !changed.contains(variable));
             let terms = &mut machine.terms;
             at[*point] = text.candidates(terms, graph.points[*point], &variables);
             let numbers = &mut sought[*point].numbers;
@@ -206,6 +209,7 @@ impl Text {
             let of = terms.variables(*atom);
             if of.iter().all(|variable| is_visible.contains(variable)) && terms.size(*atom) < LARGE {
                 found.extend([*atom, terms.not(*atom)]);
+                found.extend(or_equal(terms, *atom));
             }
         }
         found.truncate(MOST / 2);
@@ -283,6 +287,23 @@ impl Text {
             let value = terms.bits(value, terms.width(a));
             found.extend([terms.sle(value, difference), terms.sle(difference, value)]);
         }
+    }
+}
+
+/// A comparison of numbers of which none is a constant, with equality allowed.
+fn or_equal(terms: &mut Terms, atom: Term) -> Vec<Term> {
+    let (a, b) = match *terms.kind(atom) {
+        Kind::Eq(a, b) | Kind::SLt(a, b) | Kind::ULt(a, b) => (a, b),
+        _ => return Vec::new(),
+    };
+    let is_number = width(terms.sort(a)).is_some_and(|width| width > 1);
+    if !is_number || terms.constant(a).is_some() || terms.constant(b).is_some() {
+        return Vec::new();
+    }
+    match terms.kind(atom) {
+        Kind::Eq(..) => vec![terms.sle(a, b), terms.sle(b, a)],
+        Kind::SLt(..) => vec![terms.sle(a, b)],
+        _ => vec![terms.ule(a, b)],
     }
 }
 

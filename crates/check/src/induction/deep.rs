@@ -4,12 +4,13 @@
 //! M. Sheeran, S. Singh, G. Stålmarck, *Checking safety properties using induction and a
 //! SAT-solver* (FMCAD 2000), with auxiliary facts as in D. Beyer, M. Dangl, P. Wendler, *Boosting
 //! k-induction with continuously-refined invariants* (CAV 2015). If no k steps from any state that
-//! satisfies the facts lead to an error, and no fewer steps from the start do, no run fails.
+//! satisfies the facts lead to an error, and no fewer steps from the start do, no run fails. Several
+//! errors are asked about at once: those that a model reaches are left out, until no other is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
-use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Term, Terms, check_by_cases};
+use wherefore_smt::{BitBlaster, Budget, Outcome, Reason, Term, Terms, Value, check_by_cases};
 
 use super::facts::Facts;
 use super::system::System;
@@ -34,11 +35,16 @@ pub(super) struct Deep<'d> {
 }
 
 impl Deep<'_> {
-    /// Whether so many steps from states that satisfy the facts cannot end in an error, and fewer
-    /// from the start cannot.
-    pub fn is_inductive(&mut self, depth: usize) -> Result<bool, Reason> {
+    /// Those of some errors in which so many steps from states that satisfy the facts cannot end,
+    /// and fewer from the start cannot.
+    pub fn excluded(
+        &mut self,
+        depth: usize,
+        errors: &BTreeSet<PointId>,
+    ) -> Result<BTreeSet<PointId>, Reason> {
+        let mut left = errors.clone();
         if depth > 1 && !self.graph.calls.is_empty() {
-            return Ok(false);
+            return Ok(BTreeSet::new());
         }
         let starts: Vec<PointId> =
             self.system.cuts.iter().copied().filter(|cut| !self.system.out[*cut].is_empty()).collect();
@@ -51,24 +57,24 @@ impl Deep<'_> {
                     self.assume(&mut layer);
                 }
             }
-            if self.fails(&layer)? {
-                return Ok(false);
+            self.leave_out_reached(&layer, &mut left)?;
+            if left.is_empty() {
+                return Ok(left);
             }
         }
         if depth == 1 {
-            // The start is no error, and the facts hold there.
-            return Ok(!self.graph.errors.contains_key(&self.graph.start));
+            // The facts hold at the start.
+            left.remove(&self.graph.start);
+            return Ok(left);
         }
         let first = self.system.steps.iter().find(|step| step.from.is_none());
-        let Some(first) = first else { return Ok(true) };
+        let Some(first) = first else { return Ok(left) };
         let mut layer = Layer::from([(first.to, (first.guard, first.updates.clone()))]);
         for turn in 1..depth {
             layer = self.next(&layer, turn);
-            if self.fails(&layer)? {
-                return Ok(false);
-            }
+            self.leave_out_reached(&layer, &mut left)?;
         }
-        Ok(true)
+        Ok(left)
     }
 
     /// One more step.
@@ -126,21 +132,34 @@ impl Deep<'_> {
         }
     }
 
-    /// Whether runs can be at an error.
-    fn fails(&mut self, layer: &Layer) -> Result<bool, Reason> {
-        let errors = layer.iter().filter(|(point, _)| self.graph.errors.contains_key(point));
-        let conditions: Vec<Term> = errors.map(|(_, (condition, _))| *condition).collect();
-        let some = self.terms.any(&conditions);
-        if some == Terms::FALSE {
-            return Ok(false);
+    /// Leaves out the errors that runs can be at.
+    fn leave_out_reached(&mut self, layer: &Layer, left: &mut BTreeSet<PointId>) -> Result<(), Reason> {
+        let mut open: Vec<(PointId, Term)> = Vec::new();
+        for (point, (condition, _)) in layer.iter().filter(|(point, _)| left.contains(point)) {
+            open.push((*point, *condition));
         }
-        if self.terms.len() > MOST_TERMS {
-            return Err(Reason::Work);
-        }
-        match check_by_cases(&mut BitBlaster::new(), self.terms, &[], &[some], self.budget) {
-            Outcome::Sat(_) => Ok(true),
-            Outcome::Unsat(_) => Ok(false),
-            Outcome::Unknown(reason) => Err(reason),
+        let mut solver = BitBlaster::new();
+        loop {
+            let conditions: Vec<Term> = open.iter().map(|(_, condition)| *condition).collect();
+            let some = self.terms.any(&conditions);
+            if some == Terms::FALSE {
+                return Ok(());
+            }
+            if self.terms.len() > MOST_TERMS {
+                return Err(Reason::Work);
+            }
+            match check_by_cases(&mut solver, self.terms, &[], &[some], self.budget) {
+                Outcome::Unsat(_) => return Ok(()),
+                Outcome::Unknown(reason) => return Err(reason),
+                Outcome::Sat(model) => {
+                    let values = self.terms.evaluate_all(&conditions, &model);
+                    let mut values = values.iter();
+                    open.retain(|(point, _)| {
+                        let is_reached = values.next() == Some(&Value::Bits(1));
+                        is_reached.then(|| left.remove(point)).is_none()
+                    });
+                }
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Induction as an engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use wherefore_program::{Node, Task};
-use wherefore_smt::{Reason, Term, Terms};
+use wherefore_program::Task;
+use wherefore_smt::{Term, Terms};
 
 use super::certificate::{Certificate, check};
 use super::deep::Deep;
@@ -17,7 +17,7 @@ use crate::bounded::in_deep_thread;
 use crate::budget::Budget;
 use crate::engine::{Engine, Session, without_threads};
 use crate::refinement::solver::folding::{Calls, Folding};
-use crate::refinement::solver::graph::Graph;
+use crate::refinement::solver::graph::{Graph, PointId};
 use crate::refinement::solver::{in_words, stop};
 use crate::symbolic::{Flat, Machine};
 use crate::verdict::{
@@ -52,6 +52,9 @@ const FEW: usize = 2;
 const PART_FOR_FACTS: u32 = 3;
 const TIME_FOR_FACTS: Duration = Duration::from_secs(20);
 
+/// The first turn of a check in property-directed reachability, if there are several.
+const FIRST_TURN: Duration = Duration::from_millis(500);
+
 impl Engine for Induction {
     fn name(&self) -> EngineName {
         match self.way {
@@ -65,142 +68,291 @@ impl Engine for Induction {
     }
 
     fn decide(&self, task: &Task, session: &Session, budget: &Budget) -> Answer {
-        let found = in_deep_thread(|| search(task, self.way, session, budget))
-            .unwrap_or_else(|| Err(Failed { by: self.name(), cause: Cause::TooLarge, lemmas: 0 }));
-        let checks = task.checks.len();
-        let (verdict, by) = match found {
-            Ok(Proved { by, invariants }) => {
-                let solver = session.prover.command_line();
-                let kind = ProofKind::Invariants(invariants);
-                let evidence = Evidence { by, kind, checked: ProofCheck::Accepted(solver) };
-                (Verdict::Safe(Proof { evidence: Arc::new(evidence), reached: Reached::Unknown }), by)
-            }
-            Err(Failed { by, cause, lemmas }) => {
-                let stopped = Stopped { engine: by, cause, bound: None, excluded: lemmas };
-                (Verdict::Unknown(Why::Undecided(vec![stopped])), by)
-            }
-        };
-        Answer { verdicts: vec![verdict; checks], facts: Facts { by: Some(by), ..Facts::default() } }
+        let decided = in_deep_thread(|| {
+            let mut search = Search::new(task, self.way, session, budget);
+            search.run();
+            (search.verdicts, search.by)
+        });
+        let (verdicts, by) = decided.unwrap_or_else(|| {
+            let mut search = Search::new(task, self.way, session, budget);
+            search.give_up(&Cause::TooLarge);
+            (search.verdicts, search.by)
+        });
+        Answer { verdicts, facts: Facts { by: Some(by), ..Facts::default() } }
     }
 }
 
-struct Proved {
-    by: EngineName,
-    invariants: Vec<(Node, String)>,
-}
-
-pub(super) struct Failed {
-    by: EngineName,
-    cause: Cause,
-    /// Lemmas that were learnt.
-    lemmas: usize,
-}
-
-/// What was found, with all that it speaks of.
+/// A certificate, with all that it speaks of.
+#[cfg(test)]
 pub(super) struct Claim<'t> {
     pub machine: Machine<'t>,
     pub graph: Graph,
     pub certificate: Certificate,
+}
+
+/// The search for proofs of all checks of a task, which share the facts.
+struct Search<'t, 's> {
+    task: &'t Task,
+    way: Way,
+    session: &'s Session,
+    budget: &'s Budget,
+    verdicts: Vec<Verdict>,
+    /// The checks that are not decided.
+    open: BTreeSet<usize>,
+    /// The engine in whose name it speaks.
     by: EngineName,
+    /// Lemmas that were learnt.
     lemmas: usize,
+    /// What was proved last.
+    #[cfg(test)]
+    certificate: Option<Certificate>,
 }
 
-/// Seeks a proof, and has it checked.
-fn search(task: &Task, way: Way, session: &Session, budget: &Budget) -> Result<Proved, Failed> {
-    let Claim { mut machine, graph, certificate, by, lemmas } = claim(task, way, budget)?;
-    let (solver, limits) = (&mut *session.prover.solver(), budget.solver());
-    if let Some((why, _)) = check(&mut machine, &graph, &certificate, solver, &limits).refusal() {
-        return Err(Failed { by, cause: Cause::ProofNotAccepted(why), lemmas });
+/// The program, as proofs speak of it.
+struct Setting<'t> {
+    machine: Machine<'t>,
+    graph: Graph,
+    system: System,
+    /// What always holds; the lemmas of proofs are added.
+    known: Known,
+}
+
+impl<'t> Setting<'t> {
+    /// Where checks fail.
+    fn errors(&self, checks: &BTreeSet<usize>) -> BTreeSet<PointId> {
+        let errors = self.graph.errors.iter().filter(|(_, check)| checks.contains(check));
+        errors.map(|(point, _)| *point).collect()
     }
-    let invariants: Vec<(usize, Term)> = certificate.holds.into_iter().collect();
-    Ok(Proved { by, invariants: in_words(&machine, &graph, &invariants) })
+
+    fn new(task: &'t Task, budget: &Budget) -> Result<Self, Cause> {
+        let mut machine = Machine::new(Flat::new(&task.program, &task.checks));
+        let graph = Graph::new(&mut machine, &Folding::new(&task.program, Calls::Auto));
+        let system = match System::new(&mut machine, &graph, &budget.solver()) {
+            Ok(system) => system,
+            Err(TooMuch::Size) => return Err(Cause::TooLarge),
+            Err(TooMuch::Limit(reason)) => return Err(Cause::Limit(stop(&reason))),
+        };
+        let for_facts = match (budget.left(), &budget.work) {
+            // Where work is counted, the clock must not matter.
+            (None, None) => budget.within(TIME_FOR_FACTS),
+            _ => budget.share(PART_FOR_FACTS),
+        };
+        let known = Known::new(&mut machine, &graph, &system, &for_facts.solver());
+        Ok(Self { machine, graph, system, known })
+    }
 }
 
-/// Seeks a proof.
-pub(super) fn claim<'t>(task: &'t Task, way: Way, budget: &Budget) -> Result<Claim<'t>, Failed> {
-    let mut by = if way == Way::Directed { EngineName::Reachability } else { EngineName::Induction };
-    let failed = |by, cause| Failed { by, cause, lemmas: 0 };
-    let limit = |by, reason: &Reason| failed(by, Cause::Limit(stop(reason)));
-    let limits = budget.solver();
-    let mut machine = Machine::new(Flat::new(&task.program, &task.checks));
-    let graph = Graph::new(&mut machine, &Folding::new(&task.program, Calls::Auto));
-    let system = match System::new(&mut machine, &graph, &limits) {
-        Ok(system) => system,
-        Err(TooMuch::Size) => return Err(failed(by, Cause::TooLarge)),
-        Err(TooMuch::Limit(reason)) => return Err(limit(by, &reason)),
-    };
-    let for_facts = match (budget.left(), &budget.work) {
-        // Where work is counted, the clock must not matter.
-        (None, None) => budget.within(TIME_FOR_FACTS),
-        _ => budget.share(PART_FOR_FACTS),
-    };
-    let known = Known::new(&mut machine, &graph, &system, &for_facts.solver());
-    let mut certificate = None;
-    let depths = match way {
-        Way::Both => FEW,
-        Way::Deep => MOST_DEPTH,
-        Way::Directed => 0,
-    };
-    for depth in 1..=depths {
-        let share = if way == Way::Both { budget.share(4).solver() } else { limits.clone() };
-        let (graph, system, facts) = (&graph, &system, &known);
-        let mut deep = Deep { terms: &mut machine.terms, graph, system, facts, budget: &share };
-        match deep.is_inductive(depth) {
-            Ok(true) => {
-                let lemmas = vec![Vec::new(); graph.points.len()];
-                certificate =
-                    Some(self::certificate(&mut machine, graph, system, facts, &lemmas, depth, &limits));
+impl<'t, 's> Search<'t, 's> {
+    fn new(task: &'t Task, way: Way, session: &'s Session, budget: &'s Budget) -> Self {
+        Self {
+            task,
+            way,
+            session,
+            budget,
+            verdicts: vec![Verdict::Unknown(Why::NotAsked); task.checks.len()],
+            open: (0..task.checks.len()).collect(),
+            by: if way == Way::Directed { EngineName::Reachability } else { EngineName::Induction },
+            lemmas: 0,
+            #[cfg(test)]
+            certificate: None,
+        }
+    }
+
+    /// Seeks proofs. The program and the facts about it, for tests.
+    fn run(&mut self) -> Option<Setting<'t>> {
+        let mut setting = match Setting::new(self.task, self.budget) {
+            Ok(setting) => setting,
+            Err(cause) => {
+                self.give_up(&cause);
+                return None;
+            }
+        };
+        let mut cause = self.by_depth(&mut setting);
+        if self.way != Way::Deep && !self.open.is_empty() {
+            self.by = EngineName::Reachability;
+            cause = self.directed(&mut setting);
+        }
+        self.give_up(&cause);
+        Some(setting)
+    }
+
+    /// The checks that are left are unknown.
+    fn give_up(&mut self, cause: &Cause) {
+        for check in &self.open {
+            if let Verdict::Unknown(Why::NotAsked) = self.verdicts[*check] {
+                let stopped =
+                    Stopped { engine: self.by, cause: cause.clone(), bound: None, excluded: self.lemmas };
+                self.verdicts[*check] = Verdict::Unknown(Why::Undecided(vec![stopped]));
+            }
+        }
+    }
+
+    /// Proves checks by k-induction; why others are left.
+    fn by_depth(&mut self, setting: &mut Setting<'_>) -> Cause {
+        let depths = match self.way {
+            Way::Both => FEW,
+            Way::Deep => MOST_DEPTH,
+            Way::Directed => 0,
+        };
+        for depth in 1..=depths {
+            let share = if self.way == Way::Both { self.budget.share(4) } else { self.budget.clone() };
+            let errors = setting.errors(&self.open);
+            let Setting { machine, graph, system, known } = setting;
+            let limits = share.solver();
+            let mut deep = Deep { terms: &mut machine.terms, graph, system, facts: known, budget: &limits };
+            match deep.excluded(depth, &errors) {
+                Ok(excluded) => {
+                    let reached: BTreeSet<usize> =
+                        errors.difference(&excluded).map(|error| graph.errors[error]).collect();
+                    let proved: BTreeSet<usize> = self.open.difference(&reached).copied().collect();
+                    let none = vec![Vec::new(); setting.graph.points.len()];
+                    self.prove(setting, &none, depth, proved);
+                }
+                Err(reason) if self.way == Way::Deep => return Cause::Limit(stop(&reason)),
+                Err(_) => break,
+            }
+            if self.open.is_empty() {
                 break;
             }
-            Ok(false) => {}
-            Err(reason) if way == Way::Deep => return Err(limit(by, &reason)),
-            Err(_) => break,
         }
+        Cause::NotInductive
     }
-    let mut lemmas = 0;
-    if certificate.is_none() && way != Way::Deep {
-        by = EngineName::Reachability;
-        let mut frames = Frames::new(&mut machine.terms, &graph, &system, &known, &limits);
-        let found = frames.run(&mut |_, _| {});
-        lemmas = frames.made;
-        match found {
-            Found::Inductive(list) => {
-                certificate =
-                    Some(self::certificate(&mut machine, &graph, &system, &known, &list, 1, &limits));
+
+    /// Proves checks by property-directed reachability: a single one in all the time there is,
+    /// several in turns that grow longer. The lemmas of a proof are facts for the next.
+    fn directed(&mut self, setting: &mut Setting<'_>) -> Cause {
+        let mut open: Vec<usize> = self.open.iter().copied().collect();
+        let mut turn = FIRST_TURN;
+        loop {
+            let mut late = Vec::new();
+            let mut cause = Cause::OpenWay;
+            for (place, check) in open.iter().copied().enumerate() {
+                if self.session.is_settled(check) {
+                    continue;
+                }
+                let budget = match (open.len(), &self.budget.work) {
+                    (1, _) => self.budget.clone(),
+                    (_, Some(_)) => self.budget.share(u32::try_from(open.len() - place).unwrap_or(u32::MAX)),
+                    (_, None) => self.budget.within(turn),
+                };
+                let limits = budget.solver();
+                let errors = setting.errors(&BTreeSet::from([check]));
+                let Setting { machine, graph, system, known } = &mut *setting;
+                let mut frames = Frames::new(&mut machine.terms, graph, system, known, &errors, &limits);
+                let found = frames.run(&mut |_, _| {});
+                self.lemmas += frames.made;
+                match found {
+                    Found::Inductive(lemmas) => self.prove(setting, &lemmas, 1, BTreeSet::from([check])),
+                    Found::Way => {
+                        let stopped = Stopped {
+                            engine: self.by,
+                            cause: Cause::OpenWay,
+                            bound: None,
+                            excluded: self.lemmas,
+                        };
+                        self.verdicts[check] = Verdict::Unknown(Why::Undecided(vec![stopped]));
+                    }
+                    Found::Stopped(reason) => {
+                        cause = Cause::Limit(stop(&reason));
+                        late.push(check);
+                    }
+                }
+                if self.budget.stopped().is_some() {
+                    return cause;
+                }
             }
-            Found::Way => return Err(Failed { by, cause: Cause::OpenWay, lemmas }),
-            Found::Stopped(reason) => return Err(Failed { lemmas, ..limit(by, &reason) }),
+            if late.is_empty() || open.len() == 1 || self.budget.work.is_some() {
+                return cause;
+            }
+            open = late;
+            turn *= 3;
         }
     }
-    match certificate {
-        Some(certificate) => Ok(Claim { machine, graph, certificate, by, lemmas }),
-        None => Err(failed(by, Cause::NotInductive)),
+
+    /// Has a proof of some checks examined, and notes it.
+    fn prove(
+        &mut self,
+        setting: &mut Setting<'_>,
+        lemmas: &[Vec<Term>],
+        depth: usize,
+        proved: BTreeSet<usize>,
+    ) {
+        if proved.is_empty() {
+            return;
+        }
+        let limits = self.budget.solver();
+        let certificate = certificate(setting, lemmas, depth, &proved, &limits);
+        let Setting { machine, graph, known, .. } = setting;
+        let solver = &mut *self.session.prover.solver();
+        let refusal = check(machine, graph, &certificate, solver, &limits).refusal();
+        self.open.retain(|check| !proved.contains(check));
+        let verdict = match refusal {
+            Some((why, _)) => {
+                let cause = Cause::ProofNotAccepted(why);
+                let stopped = Stopped { engine: self.by, cause, bound: None, excluded: self.lemmas };
+                Verdict::Unknown(Why::Undecided(vec![stopped]))
+            }
+            None => {
+                for (known, lemmas) in known.at.iter_mut().zip(lemmas) {
+                    known.extend(lemmas);
+                }
+                let invariants: Vec<(usize, Term)> =
+                    certificate.holds.iter().map(|(point, formula)| (*point, *formula)).collect();
+                let kind = ProofKind::Invariants(in_words(machine, graph, &invariants));
+                let checked = ProofCheck::Accepted(self.session.prover.command_line());
+                let evidence = Arc::new(Evidence { by: self.by, kind, checked });
+                Verdict::Safe(Proof { evidence, reached: Reached::Unknown })
+            }
+        };
+        for check in proved {
+            self.verdicts[check] = verdict.clone();
+            self.session.settle(check, self.by, &verdict);
+        }
+        #[cfg(test)]
+        {
+            self.certificate = Some(certificate);
+        }
     }
+}
+
+/// The certificate of the last proof of a task.
+#[cfg(test)]
+pub(super) fn claim<'t>(task: &'t Task, way: Way, budget: &Budget) -> Option<Claim<'t>> {
+    let session = Session::default();
+    let mut search = Search::new(task, way, &session, budget);
+    let setting = search.run();
+    let certificate = search.certificate.take()?;
+    let Setting { machine, graph, .. } = setting?;
+    Some(Claim { machine, graph, certificate })
 }
 
 /// The facts and the lemmas, with what the graph takes for constants, as a certificate.
 fn certificate(
-    machine: &mut Machine<'_>,
-    graph: &Graph,
-    system: &System,
-    facts: &Known,
+    setting: &mut Setting<'_>,
     lemmas: &[Vec<Term>],
     depth: usize,
+    proved: &BTreeSet<usize>,
     budget: &wherefore_smt::Budget,
 ) -> Certificate {
+    let errors = setting.errors(proved);
+    let Setting { machine, graph, system, known } = setting;
     let mut parts = Vec::new();
-    for (facts, lemmas) in facts.at.iter().zip(lemmas) {
+    for (facts, lemmas) in known.at.iter().zip(lemmas) {
         parts.push(facts.iter().chain(lemmas).copied().collect());
     }
     if depth == 1 {
-        parts = reduce(&mut machine.terms, graph, system, parts, budget);
+        parts = reduce(&mut machine.terms, system, &errors, parts, budget);
     }
     let all: Vec<Term> = parts.iter().map(|parts| machine.terms.all(parts)).collect();
     let all = graph.with_facts(machine, &all);
     let mut holds = BTreeMap::new();
     for cut in &system.cuts {
-        let is_reached = system.reached.contains(cut) && !graph.errors.contains_key(cut);
-        holds.insert(*cut, if is_reached { all[*cut] } else { Terms::FALSE });
+        let formula = match graph.errors.contains_key(cut) {
+            _ if !system.reached.contains(cut) || errors.contains(cut) => Terms::FALSE,
+            true => Terms::TRUE,
+            false => all[*cut],
+        };
+        holds.insert(*cut, formula);
     }
-    Certificate { depth, holds }
+    Certificate { depth, holds, proves: proved.clone() }
 }

@@ -45,19 +45,25 @@ impl Facts {
             solvers: system.steps.iter().map(|_| None).collect(),
             budget: Budget { conflicts: Some(PATIENCE), ..budget.clone() },
         };
-        let mut at = candidates.at;
-        if let Ok(equations) = finder.equations(&candidates.sought) {
-            for (point, list) in equations {
-                at[point].extend(list);
-            }
+        let mut texts = candidates.at;
+        for list in &mut texts {
+            tidy(list);
         }
-        for list in &mut at {
-            list.sort_unstable();
-            list.dedup();
-            list.retain(|fact| *fact != Terms::TRUE);
-        }
+        // What the text suggests is inductive by itself, or nothing is known.
+        let mut at = texts.clone();
         if finder.inductive(&mut at).is_err() {
             at.iter_mut().for_each(Vec::clear);
+            return Self { at };
+        }
+        let Ok(equations) = finder.equations(&candidates.sought, &at) else { return Self { at } };
+        // With equations, more of it may be.
+        let mut more = texts;
+        for (list, equations) in more.iter_mut().zip(equations) {
+            list.extend(equations);
+            tidy(list);
+        }
+        if more != at && finder.inductive(&mut more).is_ok() {
+            at = more;
         }
         Self { at }
     }
@@ -66,6 +72,13 @@ impl Facts {
     pub fn before(&self, terms: &mut Terms, step: &Step) -> Vec<Term> {
         before(terms, step, &self.at)
     }
+}
+
+/// Each candidate once.
+fn tidy(list: &mut Vec<Term>) {
+    list.sort_unstable();
+    list.dedup();
+    list.retain(|fact| *fact != Terms::TRUE);
 }
 
 fn before(terms: &mut Terms, step: &Step, at: &[Vec<Term>]) -> Vec<Term> {
@@ -170,8 +183,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Equations between numbers that always hold.
-    fn equations(&mut self, sought: &[Sought]) -> Result<Vec<(PointId, Vec<Term>)>, Reason> {
+    /// Equations between numbers that always hold, where other facts do.
+    fn equations(&mut self, sought: &[Sought], facts: &[Vec<Term>]) -> Result<Vec<Vec<Term>>, Reason> {
         let points = sought.len();
         let mut hulls: Vec<Option<Hulls>> = (0..points).map(|_| None).collect();
         let mut known: Vec<Vec<Term>> = vec![Vec::new(); points];
@@ -191,6 +204,7 @@ impl Finder<'_> {
             let mut most = bits.next();
             while let Some(lowest) = most.filter(|_| !is_open[to]) {
                 let mut conditions = before(self.terms, step, &known);
+                conditions.extend(before(self.terms, step, facts));
                 if let Some(hulls) = &hulls[to] {
                     let mut done = step.updates.clone();
                     let mut violated = Vec::new();
@@ -220,7 +234,7 @@ impl Finder<'_> {
                 open.extend(self.system.depending(to));
             }
         }
-        Ok(known.into_iter().enumerate().collect())
+        Ok(known)
     }
 
     /// Drops candidates until all of them are inductive together.

@@ -61,6 +61,8 @@ pub(super) struct Frames<'f> {
     graph: &'f Graph,
     facts: &'f Facts,
     budget: &'f Budget,
+    /// The errors that are to be excluded.
+    errors: &'f BTreeSet<PointId>,
     lemmas: Vec<Vec<Lemma>>,
     /// Assumed when the lemmas of a level count.
     levels: Vec<Term>,
@@ -87,6 +89,7 @@ impl<'f> Frames<'f> {
         graph: &'f Graph,
         system: &'f System,
         facts: &'f Facts,
+        errors: &'f BTreeSet<PointId>,
         budget: &'f Budget,
     ) -> Self {
         let points = graph.points.len();
@@ -96,6 +99,7 @@ impl<'f> Frames<'f> {
             graph,
             facts,
             budget,
+            errors,
             lemmas: (0..points).map(|_| Vec::new()).collect(),
             levels: Vec::new(),
             solvers: system.steps.iter().map(|_| None).collect(),
@@ -226,7 +230,7 @@ impl<'f> Frames<'f> {
     fn exclude_errors(&mut self, last: usize) -> Result<bool, Reason> {
         self.level(last);
         self.queue.clear();
-        for error in self.graph.errors.keys() {
+        for error in self.errors {
             if !self.system.into[*error].is_empty() {
                 self.oblige(last, *error, Vec::new());
             }

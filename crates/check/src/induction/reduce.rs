@@ -12,7 +12,7 @@ use wherefore_smt::{
 };
 
 use super::system::System;
-use crate::refinement::solver::graph::{Graph, PointId};
+use crate::refinement::solver::graph::PointId;
 
 /// Conflicts that the question may take whether a conjunct is needed.
 const PATIENCE: u64 = 200;
@@ -20,13 +20,13 @@ const PATIENCE: u64 = 200;
 /// The conjuncts at each point that are needed; all of them if that is not found in time.
 pub(super) fn reduce(
     terms: &mut Terms,
-    graph: &Graph,
     system: &System,
+    errors: &BTreeSet<PointId>,
     all: Vec<Vec<Term>>,
     budget: &Budget,
 ) -> Vec<Vec<Term>> {
     let mut needed: Vec<BTreeSet<Term>> = vec![BTreeSet::new(); all.len()];
-    let mut open: Vec<(PointId, Term)> = graph.errors.keys().map(|error| (*error, Terms::FALSE)).collect();
+    let mut open: Vec<(PointId, Term)> = errors.iter().map(|error| (*error, Terms::FALSE)).collect();
     let mut done: FxHashSet<(PointId, Term)> = open.iter().copied().collect();
     let mut solvers: FxHashMap<usize, BitBlaster> = FxHashMap::default();
     while let Some((point, formula)) = open.pop() {

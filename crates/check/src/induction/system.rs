@@ -145,6 +145,13 @@ impl System {
         }
     }
 
+    /// The variables that have another value when runs come back to a point.
+    pub fn changed(&self, point: PointId) -> FxHashSet<Term> {
+        let steps = self.out[point].iter().chain(&self.into[point]).map(|step| &self.steps[*step]);
+        let updates = steps.filter(|step| step.from.is_some()).flat_map(|step| &step.updates);
+        updates.filter(|(name, value)| name != value).map(|(name, _)| *name).collect()
+    }
+
     /// The steps that must be looked at again when less is known at a point: those that leave it,
     /// and calls of the procedure that it is the exit of.
     pub fn depending(&self, point: PointId) -> impl Iterator<Item = usize> + '_ {

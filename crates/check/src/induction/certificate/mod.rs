@@ -2,7 +2,7 @@
 //!
 //! A certificate has a formula at each cut point, and a depth k. It is a proof if the formulas hold
 //! at the first k cut points of every run, if they hold at the next one whenever they held at k in
-//! a row, and if they are false where the program fails. By induction over runs they hold always.
+//! a row, and if they are false where a check fails that it proves. By induction over runs they hold always.
 //! With k = 1 this is an inductive invariant; calls with a summary are allowed then, as in
 //! `refinement/solver/proof.rs`: the formula at the exit of a procedure is its effect.
 //!
@@ -33,6 +33,8 @@ pub(super) struct Certificate {
     pub depth: usize,
     /// The formula of each cut point.
     pub holds: BTreeMap<PointId, Term>,
+    /// The checks, by their numbers, that no run fails.
+    pub proves: BTreeSet<usize>,
 }
 
 /// More places than this are not executed.
@@ -46,9 +48,11 @@ pub(super) fn check(
     solver: &mut dyn Solver,
     budget: &Budget,
 ) -> Checked {
-    let is_false = |error: &PointId| certificate.holds.get(error) == Some(&Terms::FALSE);
+    let is_false = |(error, check): (&PointId, &usize)| {
+        !certificate.proves.contains(check) || certificate.holds.get(error) == Some(&Terms::FALSE)
+    };
     let is_deep = certificate.depth > 1 && !graph.calls.is_empty();
-    if certificate.depth == 0 || is_deep || !graph.errors.keys().all(is_false) {
+    if certificate.depth == 0 || is_deep || !graph.errors.iter().all(is_false) {
         return Checked::Broken;
     }
     let mut cuts = FxHashMap::default();
@@ -208,6 +212,14 @@ impl Walk<'_, '_> {
                 for (to, condition, after) in self.leaving(place, condition, &store)? {
                     if self.cuts.contains_key(&to) {
                         ends.entry(to).or_default().push((condition, after));
+                    } else if self
+                        .flat
+                        .errors
+                        .get(&to)
+                        .is_some_and(|check| self.certificate.proves.contains(check))
+                    {
+                        // Nothing was said about this failure.
+                        return None;
                     } else {
                         waiting.entry(to).or_default().push((condition, after));
                     }
