@@ -53,6 +53,7 @@ mod prover;
 mod random_runs;
 mod reached;
 pub mod refinement;
+mod sliced;
 mod source_text;
 mod symbolic;
 pub mod threads;

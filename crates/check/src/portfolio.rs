@@ -14,6 +14,7 @@ use wherefore_pushdown::StopReason;
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session, Settling, Told};
+use crate::sliced::{Followed, Sliced};
 use crate::threads::Covered;
 use crate::verdict::{Answer, Cause, EngineName, Facts, Stopped, Verdict, Why};
 use crate::watch::Watch;
@@ -182,8 +183,7 @@ impl Search<'_> {
 
     /// Asks the engines about some checks, and notes what they decide.
     fn ask(&mut self, checks: &[usize], budget: &Budget) {
-        let asked = checks.iter().map(|at| self.task.checks[*at].clone()).collect();
-        let answer = race(&self.task.with_checks(asked), self.engines, self.session, budget);
+        let answer = self.answer(checks, budget);
         let is_definite = answer.verdicts.iter().any(Verdict::is_definite);
         for (at, verdict) in checks.iter().zip(answer.verdicts) {
             self.verdicts[*at] = match verdict {
@@ -202,6 +202,32 @@ impl Search<'_> {
                 self.facts.by = None;
             }
         }
+    }
+
+    /// What the engines say about some checks: on the slice for them, and on the whole program about
+    /// those whose failing runs the slice does not show.
+    fn answer(&self, checks: &[usize], budget: &Budget) -> Answer {
+        let task_of = |checks: &mut dyn Iterator<Item = usize>| {
+            self.task.with_checks(checks.map(|at| self.task.checks[at].clone()).collect())
+        };
+        let task = task_of(&mut checks.iter().copied());
+        let Some(sliced) = Sliced::new(&task, &self.session.prover) else {
+            return race(&task, self.engines, self.session, budget);
+        };
+        let found = race(&sliced.task, self.engines, self.session, budget);
+        let Followed { mut answer, provided } = sliced.follow(found);
+        if provided.is_empty() {
+            return answer;
+        }
+        let task = task_of(&mut provided.iter().map(|(at, _)| checks[*at]));
+        let whole = race(&task, self.engines, self.session, budget);
+        for ((at, parts), verdict) in provided.into_iter().zip(whole.verdicts) {
+            answer.verdicts[at] = match verdict {
+                Verdict::Unknown(_) if !parts.is_empty() => Verdict::Unknown(Why::Provided(parts)),
+                other => other,
+            };
+        }
+        answer
     }
 
     /// Whether a check is open because time was over.

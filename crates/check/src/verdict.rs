@@ -227,6 +227,8 @@ pub enum Why {
     Undecided(Vec<Stopped>),
     /// Another check fails, and only the first failure was wanted.
     NotAsked,
+    /// A run fails, provided that what is here ends.
+    Provided(Vec<Span>),
     /// No schedule fails within some bounds; it is not known of all others.
     Switches {
         /// The bounds.
@@ -288,6 +290,10 @@ impl Why {
                 let values = if covered.some_values { ", with some values of inputs only" } else { "" };
                 let stop = stop.map(|stop| format!("; {}", stop.why())).unwrap_or_default();
                 format!("{}{values}{stop}", covered.words())
+            }
+            Self::Provided(parts) => {
+                let places: Vec<String> = parts.iter().map(place).collect();
+                format!("it can fail, provided that this ends: {}", places.join(", "))
             }
             Self::NotAsked => "another check fails first (--first-failure)".to_owned(),
             Self::NoRun(stop) => format!("it can fail, but no run can be shown: {}", stop.why()),

@@ -8,7 +8,7 @@
 //! 4. [`Analysis`]: analyses of one's own, solved by [`tabulate`]; [`Reaching`], [`Live`] and
 //!    [`Uninitialised`] are written with it.
 //! 5. [`Cells`]: memory at known addresses as variables; [`fold`]: constants in the place of
-//!    expressions with one value.
+//!    expressions with one value; [`Slice`]: the part of a program that matters for some locations.
 
 mod analysis;
 mod available;
@@ -19,6 +19,7 @@ mod gen_kill;
 mod range;
 mod ranges;
 mod rewrite;
+mod slice;
 
 pub use analysis::{Analysis, CONTEXTS, Flow, NoEnd, Step, Tables, tabulate};
 pub use available::Available;
@@ -28,3 +29,4 @@ pub use fold::fold;
 pub use gen_kill::{Live, Reaching, Uninitialised};
 pub use range::Range;
 pub use ranges::{Ranges, Values};
+pub use slice::Slice;

@@ -27,6 +27,28 @@ impl Interpreter<'_> {
         self.start(choices, None)
     }
 
+    /// The configuration where a run starts, with the values of another one where they are open.
+    ///
+    /// # Errors
+    /// If there is none with these choices.
+    pub fn begin_like(&self, choices: &mut dyn Choices, like: &State) -> Result<State, Blocked> {
+        self.start(choices, Some(like))
+    }
+
+    /// The configuration behind a step, with the values of another one where they are open.
+    ///
+    /// # Errors
+    /// If there is none with these choices.
+    pub fn step_like(
+        &self,
+        state: &State,
+        edge: EdgeRef,
+        choices: &mut dyn Choices,
+        like: &State,
+    ) -> Result<State, Blocked> {
+        self.execute(state, edge, choices, Some(like))
+    }
+
     /// Takes a step in place. If several edges can be taken, one of them is chosen.
     pub fn take(&self, state: &mut State, choices: &mut dyn Choices) -> Stepped {
         let Some(node) = state.node() else { return Stepped::Ended };

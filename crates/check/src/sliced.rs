@@ -1,0 +1,190 @@
+//! Questions about the part of a program that matters for them.
+//!
+//! Engines see the static slice for the checks that are asked about ([`Slice`]). A proof for the
+//! slice is one for the program. A failing run of the slice is followed in the program; if that
+//! takes too many steps, or ends elsewhere, the whole program is asked about, and if that is not
+//! decided either, the answer names what must end so that the program fails: the claim of R. Jhala,
+//! R. Majumdar, *Path slicing* (PLDI 2005), §3.2.
+
+use std::sync::Arc;
+
+use wherefore_flow::Slice;
+use wherefore_program::{Span, Task};
+
+use crate::prover::Prover;
+use crate::verdict::{Answer, Evidence, Proof, ProofKind, Verdict, Why};
+
+/// A run of the slice is followed for so many steps.
+const MOST_STEPS: usize = 100_000;
+
+/// A task whose program is a slice.
+pub(crate) struct Sliced {
+    original: Task,
+    slice: Slice,
+    /// The task for engines.
+    pub task: Task,
+}
+
+/// What an answer about a slice says about the program.
+pub(crate) struct Followed {
+    /// The verdicts that hold for the program.
+    pub answer: Answer,
+    /// The checks that fail in the slice, and what must end so that they fail in the program.
+    pub provided: Vec<(usize, Vec<Span>)>,
+}
+
+impl Sliced {
+    /// The slice for the checks of a task; none if it would leave nothing out, or if engines are
+    /// not to see one.
+    pub fn new(task: &Task, prover: &Prover) -> Option<Self> {
+        if *prover != Prover::Embedded || task.program.has_small_data() {
+            return None;
+        }
+        let slice = Slice::new(&task.program, task.checks.iter().map(|check| check.node))?;
+        let sliced = Task { program: Arc::new(slice.program.clone()), ..task.clone() };
+        Some(Self { original: task.clone(), slice, task: sliced })
+    }
+
+    /// Follows failing runs in the program, and keeps of proofs what speaks of it.
+    pub fn follow(&self, mut answer: Answer) -> Followed {
+        let mut provided = Vec::new();
+        let program = &self.original.program;
+        for (at, verdict) in answer.verdicts.iter_mut().enumerate() {
+            match verdict {
+                Verdict::Unsafe(run) => match self.slice.run_of_program(program, &run.trace, MOST_STEPS) {
+                    Some(trace) => run.trace = trace,
+                    None => {
+                        let nodes = self.slice.must_end(program, &run.trace);
+                        let spans = nodes.iter().map(|node| program.location(*node).span).collect();
+                        provided.push((at, spans));
+                        *verdict = Verdict::Unknown(Why::NotAsked);
+                    }
+                },
+                Verdict::Safe(proof) => *proof = self.of_program(proof),
+                Verdict::Unknown(_) => {}
+            }
+        }
+        Followed { answer, provided }
+    }
+
+    /// A proof without what it says about locations that the slice does not have.
+    fn of_program(&self, proof: &Proof) -> Proof {
+        let ProofKind::Invariants(list) = &proof.evidence.kind else { return proof.clone() };
+        let kept = list.iter().filter(|(node, _)| self.slice.has(*node)).cloned().collect();
+        let evidence = Evidence { kind: ProofKind::Invariants(kept), ..(*proof.evidence).clone() };
+        Proof { evidence: Arc::new(evidence), ..proof.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, TestRunner};
+    use wherefore_frontend::{Language, parse};
+    use wherefore_program::{ExploreLimits, Interpreter, Program, explore};
+
+    use super::*;
+    use crate::{Budget, Overall, Question, Session, answer};
+
+    fn task(text: &str) -> Task {
+        parse(Language::C, "t.c", text, None).unwrap_or_else(|error| panic!("{}\n{text}", error.render()))
+    }
+
+    /// A program over six small numbers, with a loop, a loop in a procedure, and a procedure that
+    /// may end the run.
+    fn program() -> impl Strategy<Value = String> {
+        let name = || prop::sample::select(&["x", "y", "z", "u", "v", "w"][..]);
+        let value = || prop_oneof![name().prop_map(str::to_owned), (0..4u32).prop_map(|n| n.to_string())];
+        let condition = || {
+            (value(), prop::sample::select(&["<", "==", "!="][..]), value())
+                .prop_map(|(a, op, b)| format!("{a} {op} {b}"))
+        };
+        let assign = || (name(), value(), value()).prop_map(|(t, a, b)| format!("{t} = ({a} + {b}) & 3;"));
+        let statement = || {
+            prop_oneof![
+                4 => assign(),
+                1 => (condition(), assign(), assign())
+                    .prop_map(|(c, a, b)| format!("if ({c}) {{ {a} }} else {{ {b} }}")),
+                1 => name().prop_map(|t| format!("{t} = outside() & 3;")),
+                1 => (condition(), assign()).prop_map(|(c, a)| format!("while ({c}) {{ {a} if (outside()) break; }}")),
+                1 => Just("f();".to_owned()),
+                1 => name().prop_map(|t| format!("{t} = g({t});")),
+                1 => condition().prop_map(|c| format!("stop({c});")),
+                1 => condition().prop_map(|c| format!("if ({c}) return 0;")),
+            ]
+        };
+        let block = || prop::collection::vec(statement(), 1..5).prop_map(|list| list.join("\n"));
+        (assign(), assign(), condition(), block(), condition(), block()).prop_map(
+            |(f, g, guard, first, check, last)| {
+                format!(
+                    "extern _Bool outside(void); extern void reach_error(void); extern void exit(int);\n\
+                     unsigned char x = 0, y = 1, z = 2, u = 3, v, w;\n\
+                     static void stop(int c) {{ if (c) exit(1); }}\n\
+                     static void f(void) {{ while (outside()) {{ {f} }} }}\n\
+                     static unsigned char g(unsigned char a) {{ if ({guard}) {{ {g} a = (a + 1) & 3; }} return a; }}\n\
+                     int main(void) {{\n{first}\nif ({check}) reach_error();\n{last}\nreturn 0; }}\n"
+                )
+            },
+        )
+    }
+
+    /// If a run of the program fails, a run of the slice does; and a run of the slice that can be
+    /// followed is one of the program.
+    #[test]
+    fn slices_have_all_failures() {
+        let (sliced_programs, followed) = (Cell::new(0), Cell::new(0));
+        let config = Config {
+            cases: wherefore_testing::cases(500),
+            max_shrink_iters: 200,
+            failure_persistence: None,
+            ..Config::default()
+        };
+        let result = TestRunner::new(config).run(&program(), |text| {
+            let task = task(&text);
+            let wanted = task.checks.iter().map(|check| check.node);
+            let Some(slice) = Slice::new(&task.program, wanted) else { return Ok(()) };
+            sliced_programs.set(sliced_programs.get() + 1);
+            let limits = ExploreLimits { configurations: 60_000, ..ExploreLimits::default() };
+            let fails = |program: &Program| explore(program, &task.checks, limits).shortest_trace();
+            // What is not kept may have any value: one is enough here.
+            let mut small = slice.program.clone();
+            small.globals.clone_from(&task.program.globals);
+            let (whole, part) = (fails(&task.program), fails(&small));
+            prop_assert!(whole.is_none() || part.is_some(), "the slice has no failing run:\n{text}");
+            if let Some(trace) = part {
+                if let Some(run) = slice.run_of_program(&task.program, &trace, 10_000) {
+                    followed.set(followed.get() + 1);
+                    Interpreter::new(&task.program).replay(&run).unwrap();
+                    prop_assert_eq!(run.last().node(), trace.last().node());
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            panic!("{error}");
+        }
+        println!("{} slices, {} failing runs followed", sliced_programs.get(), followed.get());
+        assert!(sliced_programs.get() > 50 && followed.get() > 20);
+    }
+
+    #[test]
+    fn a_loop_that_does_not_matter_is_not_run() {
+        let text = "extern int outside(void); extern void reach_error(void); int n, s;\n\
+                    int f(int n) {\n  int i, s = 0;\n  for (i = 0; i < n; i++) s ^= i;\n  return s; }\n\
+                    int main(void) { int x = outside(); s = f(1000000000);\n\
+                    if (x > 5) { if (x == 4) reach_error(); }\n\
+                    if (x == 7) reach_error(); return 0; }\n";
+        let task = task(text);
+        let budget = Budget::time(Duration::from_secs(6));
+        let answer = answer(&task, &Question::default(), &Session::default(), &budget);
+        let Overall::Unknown(Why::Provided(parts)) = answer.decision() else {
+            panic!("{:?}", answer.verdicts);
+        };
+        let lines: Vec<u32> = parts.iter().map(|span| task.program.position(*span).line).collect();
+        assert_eq!(lines, [6]);
+        assert!(answer.verdicts[0].proof().is_some(), "{:?}", answer.verdicts);
+    }
+}
