@@ -49,8 +49,8 @@ fn decided(task: &Task) -> (&'static str, Option<usize>) {
         Overall::Safe => ("safe", None),
         Overall::Unsafe(_) => {
             let runs = answer.verdicts.iter().filter_map(|verdict| verdict.run());
-            let schedules = runs.map(|run| run.schedule.clone().expect("a schedule"));
-            ("unsafe", schedules.map(|schedule| schedule.switches).min())
+            let switches = runs.filter_map(|run| run.schedule.as_ref().map(|schedule| schedule.switches));
+            ("unsafe", switches.min())
         }
         Overall::Unknown(why) => panic!("{}", why.words(&task.program)),
     }
@@ -482,4 +482,76 @@ proptest! {
         prop_assert!(waiting.checks.iter().all(|check| check.kind == ErrorKind::Violation(ViolationKind::Deadlock)));
         prop_assert_eq!(decided(&waiting).1, stuck, "deadlocks: {}", text);
     }
+}
+
+const C11: &str = "typedef unsigned long thrd_t; typedef unsigned tss_t; typedef int once_flag;
+    typedef union { int numbers[10]; long align; } mtx_t; typedef union { int numbers[12]; long align; } cnd_t;
+    extern int thrd_create(thrd_t *, int (*)(void *), void *); extern int thrd_join(thrd_t, int *);
+    extern void thrd_exit(int);
+    extern int mtx_init(mtx_t *, int); extern int mtx_lock(mtx_t *); extern int mtx_unlock(mtx_t *);
+    extern int mtx_trylock(mtx_t *); extern void call_once(once_flag *, void (*)(void));
+    extern int tss_create(tss_t *, void (*)(void *)); extern void *tss_get(tss_t); extern int tss_set(tss_t, void *);
+    extern int pthread_key_create(tss_t *, void (*)(void *)); extern void *pthread_getspecific(tss_t);
+    extern int pthread_setspecific(tss_t, const void *);
+    mtx_t m; tss_t key; once_flag once; int n;";
+
+/// A thread with this body beside `main`, which then has these statements.
+fn c11(thread: &str, before: &str, after: &str) -> String {
+    format!(
+        "{C11}
+         int t(void *i) {{ {thread} }}
+         int main(void) {{
+           thrd_t p; int r = 0; {before} thrd_create(&p, t, 0);
+           {after}
+           return 0;
+         }}"
+    )
+}
+
+#[test]
+fn threads_of_c11() {
+    let add = "mtx_lock(&m); x++; mtx_unlock(&m);";
+    let sum = |thread: &str, main: &str| {
+        let after = format!("{main} thrd_join(p, &r); if (x != 2 || r != 7) reach_error();");
+        decided(&task(&c11(&format!("{thread} return 7;"), "mtx_init(&m, 0);", &after), None)).0
+    };
+    assert_eq!(sum(add, add), "safe");
+    assert_eq!(sum("x++;", add), "unsafe");
+    assert_eq!(sum("x++; thrd_exit(7);", "thrd_join(p, &r); x++;"), "safe");
+    let twice = "mtx_lock(&m); mtx_lock(&m); x++; mtx_unlock(&m); mtx_unlock(&m); return 0;";
+    let of_kind = |kind: u32| {
+        let before = format!("mtx_init(&m, {kind});");
+        verdict(ViolationKind::Deadlock, &c11(twice, &before, "thrd_join(p, 0);"))
+    };
+    assert_eq!((of_kind(1), of_kind(0)), ("safe", "unsafe"));
+    let race = |thread: &str| {
+        verdict(ViolationKind::Race, &c11(&format!("{thread} return 0;"), "mtx_init(&m, 0);", add))
+    };
+    assert_eq!((race(add), race("x++;")), ("safe", "unsafe"));
+    let done = "void first(void) { n++; }";
+    let once =
+        c11("call_once(&once, first); return 0;", "", "call_once(&once, first); if (n != 1) reach_error();");
+    let once = once.replacen("int t(", &format!("{done} int t("), 1);
+    assert_eq!(decided(&task(&once, None)).0, "safe");
+}
+
+#[test]
+fn each_thread_has_its_own_values_of_keys() {
+    let own =
+        "if (tss_get(key)) reach_error(); tss_set(key, &x); if (tss_get(key) != &x) reach_error(); return 0;";
+    let main = "tss_set(key, &y); thrd_join(p, 0); if (tss_get(key) != &y) reach_error();";
+    assert_eq!(decided(&task(&c11(own, "tss_create(&key, 0);", main), None)).0, "safe");
+    let posix = "pthread_setspecific(key, &x); return 0;";
+    let main =
+        "pthread_setspecific(key, &y); thrd_join(p, 0); if (pthread_getspecific(key) == &y) reach_error();";
+    assert_eq!(decided(&task(&c11(posix, "pthread_key_create(&key, 0);", main), None)).0, "unsafe");
+}
+
+#[test]
+fn locks_of_a_program_with_one_thread_do_nothing() {
+    let text = "int main(void) { pthread_mutex_lock(&a); x++; pthread_mutex_unlock(&a);
+        if (x != 1) reach_error(); return 0; }";
+    assert_eq!(decided(&task(text, None)).0, "safe");
+    let failing = text.replace("x != 1", "x == 1");
+    assert_eq!(decided(&task(&failing, None)).0, "unsafe");
 }

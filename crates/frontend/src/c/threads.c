@@ -4,7 +4,8 @@
 
    MOST is how many threads there may be, with the first one. Lines that begin with LOCK are there
    only if rules of locks are checked, those with OWNER also if there are mutexes with attributes,
-   those with KIND only in that case, those with DEADLOCK only if deadlocks are searched for, those with ERRNO only if the program uses `errno`.
+   those with KIND only in that case, those with DEADLOCK only if deadlocks are searched for, those with ERRNO only if the
+   program uses `errno`, those with KEYS only if it makes keys.
    `__wherefore_lock_keeps` and `__wherefore_moves` are checks; their text says what happens if they
    fail. */
 extern void __VERIFIER_atomic_begin(void);
@@ -458,3 +459,88 @@ ERRNO    __builtin_own_errno = 110;
   __VERIFIER_assume(sem_trywait(semaphore) == 0);
   return 0;
 }
+
+/* Threads of C11 (`threads.h`): 0 is success, 1 busy, 4 out of time. */
+int thrd_create(unsigned long *thread, int (*start)(void *), void *argument) {
+  __VERIFIER_atomic_begin();
+  unsigned long id = __wherefore_threads + 1;
+  __wherefore_threads = id;
+  *thread = id;
+  if (__wherefore_fork(id)) {
+    __wherefore_self = id;
+    int result = start(argument);
+    __wherefore_finish((void *)(long)result);
+  }
+  __VERIFIER_atomic_end();
+  return 0;
+}
+void thrd_exit(int result) {
+  __wherefore_finish((void *)(long)result);
+}
+int thrd_join(unsigned long thread, int *result) {
+  if (thread >= MOST)
+    __wherefore_too_many_threads();
+DEADLOCK  if (__VERIFIER_nondet_bool()) __wherefore_wait(0, 4, (unsigned)thread);
+  __VERIFIER_atomic_begin();
+  __VERIFIER_assume(__wherefore_ended[thread]);
+  if (result)
+    *result = (int)(long)__wherefore_results[thread];
+  __VERIFIER_atomic_end();
+  return 0;
+}
+unsigned long thrd_current(void) { return __wherefore_self; }
+int thrd_equal(unsigned long a, unsigned long b) { return a == b; }
+int thrd_detach(unsigned long thread) { return 0; }
+int thrd_sleep(const void *time, void *left) { return 0; }
+void thrd_yield(void) {}
+int mtx_init(void *mutex, int kind) {
+  *(int *)mutex = 0;
+KIND  ((int *)mutex)[sizeof(long) == 8 ? 4 : 3] = kind & 1;
+KIND  ((int *)mutex)[1] = 0;
+  return 0;
+}
+void mtx_destroy(void *mutex) { pthread_mutex_destroy(mutex); }
+int mtx_lock(void *mutex) { return pthread_mutex_lock(mutex); }
+int mtx_trylock(void *mutex) { return pthread_mutex_trylock(mutex) ? 1 : 0; }
+int mtx_timedlock(void *mutex, const void *time) { return pthread_mutex_timedlock(mutex, time) ? 4 : 0; }
+int mtx_unlock(void *mutex) { return pthread_mutex_unlock(mutex); }
+int cnd_init(void *condition) { return 0; }
+void cnd_destroy(void *condition) {}
+int cnd_signal(void *condition) { return pthread_cond_signal(condition); }
+int cnd_broadcast(void *condition) { return pthread_cond_broadcast(condition); }
+int cnd_wait(void *condition, void *mutex) { return pthread_cond_wait(condition, mutex); }
+int cnd_timedwait(void *condition, void *mutex, const void *time) {
+  return pthread_cond_timedwait(condition, mutex, time) ? 4 : 0;
+}
+void call_once(int *flag, void (*initialise)(void)) { pthread_once(flag, initialise); }
+
+/* Keys: each thread has a value of its own for each of the first four. A destructor is not
+   modelled. */
+KEYS extern void __wherefore_other_keys(void);
+KEYS unsigned __wherefore_keys;
+KEYS void *__wherefore_values[MOST][4];
+KEYS int pthread_key_create(unsigned *key, void (*destructor)(void *)) {
+KEYS   __VERIFIER_atomic_begin();
+KEYS   if (destructor || __wherefore_keys >= 4)
+KEYS     __wherefore_other_keys();
+KEYS   *key = __wherefore_keys;
+KEYS   __wherefore_keys = __wherefore_keys + 1;
+KEYS   __VERIFIER_atomic_end();
+KEYS   return 0;
+KEYS }
+KEYS int pthread_key_delete(unsigned key) { return 0; }
+KEYS void *pthread_getspecific(unsigned key) {
+KEYS   if (__wherefore_self >= MOST || key >= 4)
+KEYS     __wherefore_too_many_threads();
+KEYS   return __wherefore_values[__wherefore_self][key];
+KEYS }
+KEYS int pthread_setspecific(unsigned key, const void *value) {
+KEYS   if (__wherefore_self >= MOST || key >= 4)
+KEYS     __wherefore_too_many_threads();
+KEYS   __wherefore_values[__wherefore_self][key] = (void *)value;
+KEYS   return 0;
+KEYS }
+KEYS int tss_create(unsigned *key, void (*destructor)(void *)) { return pthread_key_create(key, destructor); }
+KEYS void tss_delete(unsigned key) {}
+KEYS void *tss_get(unsigned key) { return pthread_getspecific(key); }
+KEYS int tss_set(unsigned key, void *value) { return pthread_setspecific(key, value); }

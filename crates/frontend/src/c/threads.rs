@@ -25,14 +25,16 @@ const TEXT: &str = include_str!("threads.c");
 pub(crate) fn text(tree: &Tree, usage: &Usage, checks: &BTreeSet<ViolationKind>) -> String {
     let is_used = |name: &str| usage.functions.iter().any(|id| tree.function(*id).name == name);
     let has_rules = checks.contains(&ViolationKind::Lock);
-    let has_kinds =
-        is_used("pthread_mutexattr_settype") || tree.objects.iter().any(|object| has_kind(tree, object));
+    let has_kinds = is_used("pthread_mutexattr_settype")
+        || is_used("mtx_init")
+        || tree.objects.iter().any(|object| has_kind(tree, object));
     let marks = [
         ("LOCK", has_rules),
         ("KIND", has_kinds),
         ("OWNER", has_rules || has_kinds),
         ("PLAIN", !has_rules && !has_kinds),
         ("ERRNO", tree.errno.is_some()),
+        ("KEYS", is_used("pthread_key_create") || is_used("tss_create")),
         ("DEADLOCK", checks.contains(&ViolationKind::Deadlock)),
     ];
     let most = most_threads(checks).to_string();
@@ -78,7 +80,49 @@ fn has_kind(tree: &Tree, object: &Object) -> bool {
 pub(crate) const NAME: &str = "<threads>";
 
 /// The functions that start threads.
-pub(crate) const STARTS: [&str; 1] = ["pthread_create"];
+pub(crate) const STARTS: [&str; 2] = ["pthread_create", "thrd_create"];
+
+/// Functions of locks that do nothing, and succeed, in a program with one thread that uses them as
+/// it must.
+const DO_NOTHING: [&str; 29] = [
+    "pthread_mutex_init",
+    "pthread_mutex_destroy",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "pthread_mutexattr_init",
+    "pthread_mutexattr_destroy",
+    "pthread_mutexattr_settype",
+    "pthread_cond_init",
+    "pthread_cond_destroy",
+    "pthread_cond_signal",
+    "pthread_cond_broadcast",
+    "pthread_rwlock_init",
+    "pthread_rwlock_destroy",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_rwlock_unlock",
+    "pthread_spin_init",
+    "pthread_spin_destroy",
+    "pthread_spin_lock",
+    "pthread_spin_unlock",
+    "mtx_init",
+    "mtx_destroy",
+    "mtx_lock",
+    "mtx_unlock",
+    "cnd_init",
+    "cnd_destroy",
+    "cnd_signal",
+    "cnd_broadcast",
+    "thrd_yield",
+];
+
+/// Whether a function does nothing if there is one thread.
+pub(crate) fn does_nothing_alone(name: &str) -> bool {
+    DO_NOTHING.contains(&name)
+}
+
+/// That a key is none of those that are modelled.
+pub(crate) const OTHER_KEYS: &str = "a key with a destructor, or a fifth one, is";
 
 /// The variable that says which thread this is: each thread has its own.
 pub(crate) const SELF: &str = "__wherefore_self";

@@ -2,7 +2,7 @@
 
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Blocks, Call, Expr, FloatOp, FloatOperation, Format, LocationKind,
-    Operation, Scalar, Span, Target, Type, When, c_library,
+    Operation, Scalar, Span, Target, Type, ViolationKind, When, c_library,
 };
 
 use super::value::resize;
@@ -11,6 +11,7 @@ use crate::c::ctype::{CType, Rest};
 use crate::c::floats;
 use crate::c::models;
 use crate::c::problem::{Checked, Problem};
+use crate::c::threads;
 use crate::c::tree::{FunctionId, Term, TermKind};
 
 /// What is done with the result of a call.
@@ -237,6 +238,15 @@ impl Lower<'_, '_> {
         let tree = self.cx.tree;
         let function = tree.function(id);
         let span = term.span;
+        let is_asked =
+            [ViolationKind::Lock, ViolationKind::Deadlock].into_iter().any(|kind| self.cx.asks(kind));
+        if threads::does_nothing_alone(&function.name) && !self.cx.has_threads && !is_asked {
+            arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
+            return match term.ty {
+                CType::Void => Ok(Vec::new()),
+                _ => Ok(vec![Expr::constant(0, self.cx.tree.types.scalar(&term.ty))]),
+            };
+        }
         if function.name.starts_with("pthread_") || function.name == "thrd_create" {
             let what = format!("`{}` is", function.name);
             return Err(Problem::unsupported(span, &what));

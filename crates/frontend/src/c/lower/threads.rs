@@ -29,7 +29,7 @@ impl Lower<'_, '_> {
     ) -> Checked<Option<Vec<Expr>>> {
         let span = term.span;
         let function = self.cx.tree.function(id);
-        if function.name == "pthread_join" && self.watches_races() {
+        if matches!(function.name.as_str(), "pthread_join" | "thrd_join") && self.watches_races() {
             self.doubt_result(arguments.get(1), span);
         }
         if function.body.is_some() || !self.cx.has_threads {
@@ -49,6 +49,9 @@ impl Lower<'_, '_> {
             }
             "__wherefore_too_many_threads" => {
                 return Err(Problem::unsupported(span, threads::TOO_MANY));
+            }
+            "__wherefore_other_keys" => {
+                return Err(Problem::unsupported(span, threads::OTHER_KEYS));
             }
             "__wherefore_lock_keeps" => self.rule_of_threads(ViolationKind::Lock, arguments, span)?,
             "__wherefore_moves" => self.rule_of_threads(ViolationKind::Deadlock, arguments, span)?,
@@ -172,7 +175,7 @@ impl Lower<'_, '_> {
     /// Whether this is the function that starts threads.
     pub(crate) fn starts_thread(&self) -> bool {
         let name = |id: FunctionId| self.cx.tree.function(id).name.as_str();
-        self.cx.has_threads && self.function.map(name) == Some("pthread_create")
+        self.cx.has_threads && self.function.map(name).is_some_and(|name| threads::STARTS.contains(&name))
     }
 
     /// Whether a call of this function is not interrupted.
