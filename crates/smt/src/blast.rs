@@ -185,8 +185,16 @@ impl Blast {
                 self.gates.subtract(&a, &b).0
             }
             Kind::Binary(op, a, b) => {
+                let scaled = match *terms.kind(*a) {
+                    Kind::Binary(Op::Mul, x, factor) => terms.constant(factor).map(|factor| (of(&x), factor)),
+                    _ => None,
+                };
                 let (a, b) = (of(a), of(b));
-                self.operation(term, *op, a, b)
+                let word = self.operation(term, *op, a, b.clone());
+                if let (Op::UDiv | Op::SDiv, Some((x, factor))) = (op, scaled) {
+                    self.gates.bound_scaled(&x, factor, &b, &word, *op == Op::SDiv);
+                }
+                word
             }
             Kind::Float(op, list) => {
                 let operands: Vec<Word> = list.iter().map(of).collect();

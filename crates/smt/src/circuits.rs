@@ -205,6 +205,30 @@ impl Gates {
         self.clause(&[!larger_remainder]);
     }
 
+    /// Clauses that follow for `x * factor / b`, as in a percentage: if `x` is not above `b`, the
+    /// quotient is not above the factor. Both are taken without their signs. Only where the product
+    /// does not overflow.
+    pub(crate) fn bound_scaled(&mut self, x: &[Lit], factor: u64, b: &[Lit], quotient: &[Lit], signed: bool) {
+        let width = x.len();
+        let most = u64::MAX >> (64 - width);
+        let largest = if signed { most >> 1 } else { most };
+        if self.known_word(b).is_some() || factor < 2 || factor > largest {
+            return;
+        }
+        let positive = self.any(b);
+        let zero = !self.truth();
+        let (x_sign, b_sign) = if signed { (x[width - 1], b[width - 1]) } else { (zero, zero) };
+        let (x, b) = (self.negate_if(x_sign, x), self.negate_if(b_sign, b));
+        let sign = if signed { quotient[width - 1] } else { zero };
+        let quotient = self.negate_if(sign, quotient);
+        let bound = self.word(largest / factor, width);
+        let overflows = self.less(&bound, &x);
+        let is_above = self.less(&b, &x);
+        let factor = self.word(factor, width);
+        let exceeds = self.less(&factor, &quotient);
+        self.clause(&[!positive, overflows, is_above, !exceeds]);
+    }
+
     /// By a constant: new literals `q`, `r` with `q * c + r == a`, `r < c`, and `q` so small that
     /// nothing overflows. The third part are the new literals.
     fn divide_by(&mut self, a: &[Lit], divisor: u64) -> (Word, Word, Word) {

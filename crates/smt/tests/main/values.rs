@@ -146,3 +146,48 @@ fn agrees(lists: &[Vec<u16>], shape: Shape) -> Result<(), TestCaseError> {
     }
     Ok(())
 }
+
+/// Quotients of products with a constant have clauses of their own: each value of them is still
+/// possible, and no other is.
+#[test]
+fn quotients_of_scaled_numbers() {
+    let (width, count) = (4_u32, 16_u64);
+    let signed = |value: u64| (value as i64) << 60 >> 60;
+    for (factor, is_signed) in (2..8).flat_map(|factor| [(factor, false), (factor, true)]) {
+        let mut terms = Terms::new();
+        let mut solver = BitBlaster::new();
+        let sort = wherefore_smt::Sort::Bits(width);
+        let [x, b, q] = ["x", "b", "q"].map(|name| terms.variable(name, sort));
+        let number = terms.bits(factor, width);
+        let product = terms.mul(x, number);
+        let quotient = if is_signed { terms.sdiv(product, b) } else { terms.udiv(product, b) };
+        let same = terms.eq(q, quotient);
+        solver.assert(&mut terms, same);
+        for (x_value, b_value) in (0..count).flat_map(|x| (0..count).map(move |b| (x, b))) {
+            let a = x_value * factor % count;
+            let expected = match (b_value, is_signed) {
+                (0, false) => count - 1,
+                (0, true) => {
+                    if signed(a) < 0 {
+                        1
+                    } else {
+                        count - 1
+                    }
+                }
+                (_, false) => a / b_value,
+                (_, true) => (signed(a) / signed(b_value)) as u64 % count,
+            };
+            let mut is = |variable, value| {
+                let value = terms.bits(value, width);
+                terms.eq(variable, value)
+            };
+            let given = [is(x, x_value), is(b, b_value)];
+            let right = is(q, expected);
+            let outcome = solver.check(&mut terms, &given, &Budget::default());
+            let Outcome::Sat(model) = outcome else {
+                panic!("{x_value} * {factor} / {b_value}: {outcome:?}")
+            };
+            assert!(terms.holds(right, &model), "{x_value} * {factor} / {b_value} is {expected}");
+        }
+    }
+}
