@@ -48,6 +48,10 @@ const FIRST_SLICE: Duration = Duration::from_secs(30);
 /// and at least this long.
 const LEAST_REST: Duration = Duration::from_secs(10);
 
+/// If a failing run of a slice cannot be followed, the whole program is asked about for ten times
+/// as long as the slice took, and at least for this long.
+const LEAST_WHOLE: Duration = Duration::from_secs(2);
+
 /// Decides the checks of a task with the engines that take it.
 pub fn portfolio(
     task: &Task,
@@ -194,7 +198,12 @@ impl Search<'_> {
                 other => other,
             };
         }
-        self.open.retain(|at| !self.verdicts[*at].is_definite());
+        self.open.retain(|at| {
+            !matches!(
+                self.verdicts[*at],
+                Verdict::Safe(_) | Verdict::Unsafe(_) | Verdict::Unknown(Why::Provided(_))
+            )
+        });
         // The first engine that decides something is the one that is named.
         if self.facts.by.is_none() {
             self.facts = answer.facts;
@@ -214,13 +223,16 @@ impl Search<'_> {
         let Some(sliced) = Sliced::new(&task, &self.session.prover) else {
             return race(&task, self.engines, self.session, budget);
         };
+        let begin = Instant::now();
         let found = race(&sliced.task, self.engines, self.session, budget);
         let Followed { mut answer, provided } = sliced.follow(found);
         if provided.is_empty() {
             return answer;
         }
         let task = task_of(&mut provided.iter().map(|(at, _)| checks[*at]));
-        let whole = race(&task, self.engines, self.session, budget);
+        // Where the slice fails soon, the program does so soon or behind much that does not matter.
+        let budget = budget.within((begin.elapsed() * 10).max(LEAST_WHOLE));
+        let whole = race(&task, self.engines, self.session, &budget);
         for ((at, parts), verdict) in provided.into_iter().zip(whole.verdicts) {
             answer.verdicts[at] = match verdict {
                 Verdict::Unknown(_) if !parts.is_empty() => Verdict::Unknown(Why::Provided(parts)),

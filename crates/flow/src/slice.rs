@@ -14,8 +14,9 @@
 use std::collections::BTreeSet;
 
 use wherefore_program::{
-    Argument, Assignment, Choices, Dominators, Edge, EdgeRef, Expr, ExprKind, Graph, Interpreter, LocationId,
-    LocationKind, Node, Operation, Procedure, ProcedureId, Program, Step, Stepped, Target, Trace, Var,
+    Argument, Assignment, CallGraph, Choices, Dominators, Edge, EdgeRef, Expr, ExprKind, Graph, Interpreter,
+    LocationId, LocationKind, ModRef, Node, Operation, Procedure, ProcedureId, Program, Step, Stepped,
+    Target, Trace, Var,
 };
 
 /// A slice of a program. Procedures, locations, edges and variables keep their numbers.
@@ -45,8 +46,11 @@ struct Kept<'p> {
     results: BTreeSet<(u32, usize)>,
     /// Procedures that are entered.
     entered: BTreeSet<u32>,
-    /// Procedures whose calls matter whatever becomes of their results.
-    effective: BTreeSet<u32>,
+    /// Procedures that come to a location that is wanted, or may end the run, or call such.
+    special: Vec<bool>,
+    effects: ModRef,
+    /// Whether calls of procedures matter whatever becomes of their results, in this round.
+    matters: Vec<Option<bool>>,
     /// Branches that matter.
     branches: BTreeSet<(u32, u32)>,
 }
@@ -72,6 +76,7 @@ impl Slice {
         let controls = (0..program.procedures.len())
             .map(|id| Control::new(program, ProcedureId(id as u32), &by_procedure[id]))
             .collect();
+        let special = special(program, &by_procedure);
         let mut kept = Kept {
             program,
             controls,
@@ -79,7 +84,9 @@ impl Slice {
             variables: BTreeSet::new(),
             results: BTreeSet::new(),
             entered: BTreeSet::from([program.entry.0]),
-            effective: BTreeSet::new(),
+            special,
+            effects: ModRef::new(program),
+            matters: Vec::new(),
             branches: BTreeSet::new(),
         };
         while kept.grow() {}
@@ -174,6 +181,30 @@ impl Choices for Zero {
     }
 }
 
+/// Whether runs end at a location that is no failed check, or go on in a way that is not known.
+fn ends_run(body: &Procedure, location: LocationId) -> bool {
+    let kind = body.location(location).kind;
+    let is_last = location != body.exit && body.edges_from(location).next().is_none();
+    is_last && kind != LocationKind::Error || kind == LocationKind::Unsupported
+}
+
+/// Which procedures come to a location that is wanted, or may end the run, or call such.
+fn special(program: &Program, wanted: &[BTreeSet<u32>]) -> Vec<bool> {
+    let calls = CallGraph::new(program);
+    let mut special = vec![false; program.procedures.len()];
+    // Callees come first.
+    for component in calls.components() {
+        let is_special = component.iter().any(|member| {
+            let body = program.procedure(*member);
+            !wanted[member.0 as usize].is_empty()
+                || body.location_ids().any(|location| ends_run(body, location))
+                || calls.callees(*member).any(|callee| special[callee.0 as usize])
+        });
+        component.iter().for_each(|member| special[member.0 as usize] = is_special);
+    }
+    special
+}
+
 /// Whether an edge leads to an error that is not wanted.
 fn fails(body: &Procedure, edge: &Edge, wanted: &BTreeSet<u32>) -> bool {
     body.location(edge.to).kind == LocationKind::Error && !wanted.contains(&edge.to.0)
@@ -197,28 +228,25 @@ impl Control {
             edges.push((edge.from.0, edge.to.0));
         }
         let mut ends: BTreeSet<u32> = wanted.clone();
-        for location in body.location_ids().filter(|location| !is_other_error(*location)) {
-            let is_last = location == body.exit || body.edges_from(location).next().is_none();
-            if is_last || body.location(location).kind == LocationKind::Unsupported {
-                ends.insert(location.0);
-            }
-        }
+        ends.insert(body.exit.0);
+        ends.extend(body.location_ids().filter(|location| ends_run(body, *location)).map(|at| at.0));
         edges.extend(ends.iter().map(|end| (*end, sink)));
         // Loops that are never left end nowhere: their heads count as ends.
         let graph = Graph::new(count + 1, edges.iter().copied());
         let order = graph.reverse_postorder(body.entry.0);
         let mut rank = vec![usize::MAX; count + 1];
         order.iter().enumerate().for_each(|(i, node)| rank[*node as usize] = i);
-        for component in graph.components() {
-            let is_left = |node: &u32| graph.successors(*node).iter().any(|next| !component.contains(next));
-            if component != [sink] && !component.iter().any(is_left) {
-                edges.extend(
-                    component
-                        .iter()
-                        .copied()
-                        .min_by_key(|node| rank[*node as usize])
-                        .map(|head| (head, sink)),
-                );
+        let components = graph.components();
+        let mut component_of = vec![0; count + 1];
+        for (i, component) in components.iter().enumerate() {
+            component.iter().for_each(|node| component_of[*node as usize] = i);
+        }
+        for (i, component) in components.iter().enumerate() {
+            let is_left =
+                |node: &u32| graph.successors(*node).iter().any(|next| component_of[*next as usize] != i);
+            if *component != [sink] && !component.iter().any(is_left) {
+                let head = component.iter().copied().min_by_key(|node| rank[*node as usize]);
+                edges.extend(head.map(|head| (head, sink)));
             }
         }
         let graph = Graph::new(count + 1, edges);
@@ -260,20 +288,11 @@ impl Kept<'_> {
     /// Keeps what more is needed; whether something was.
     fn grow(&mut self) -> bool {
         let size = self.size();
+        self.matters = vec![None; self.program.procedures.len()];
         for procedure in self.entered.clone() {
             let body = self.program.procedure(ProcedureId(procedure));
             let mut kept: BTreeSet<u32> = self.wanted[procedure as usize].clone();
-            for location in body.location_ids() {
-                let is_dead_end = location != body.exit
-                    && body.location(location).kind != LocationKind::Error
-                    && body.edges_from(location).next().is_none();
-                if is_dead_end || body.location(location).kind == LocationKind::Unsupported {
-                    kept.insert(location.0);
-                }
-            }
-            if !kept.is_empty() {
-                self.effective.insert(procedure);
-            }
+            kept.extend(body.location_ids().filter(|location| ends_run(body, *location)).map(|at| at.0));
             for edge in &body.edges {
                 let ways = ways(body, edge.from, &self.wanted[procedure as usize]);
                 if self.keep(procedure, &edge.operation, ways) {
@@ -291,8 +310,10 @@ impl Kept<'_> {
                     }
                 }
             }
-            for (_, branch) in self.branches.clone().range((procedure, 0)..(procedure + 1, 0)) {
-                for (_, edge) in body.edges_from(LocationId(*branch)) {
+            let branches: Vec<u32> =
+                self.branches.range((procedure, 0)..(procedure + 1, 0)).map(|(_, branch)| *branch).collect();
+            for branch in branches {
+                for (_, edge) in body.edges_from(LocationId(branch)) {
                     if let Operation::Assume(condition) = &edge.operation {
                         self.read(procedure, condition);
                     }
@@ -303,11 +324,7 @@ impl Kept<'_> {
     }
 
     fn size(&self) -> usize {
-        self.variables.len()
-            + self.results.len()
-            + self.entered.len()
-            + self.effective.len()
-            + self.branches.len()
+        self.variables.len() + self.results.len() + self.entered.len() + self.branches.len()
     }
 
     fn read(&mut self, procedure: u32, expr: &Expr) {
@@ -371,9 +388,6 @@ impl Kept<'_> {
                         }
                     }
                 }
-                if is_entered && self.matters(callee) {
-                    self.effective.insert(procedure);
-                }
                 is_entered
             }
             Operation::Return(values) => {
@@ -390,44 +404,14 @@ impl Kept<'_> {
     /// Whether a call of a procedure matters, whatever becomes of its results: it comes to a
     /// location that is wanted, may end the run, or changes a global that is kept.
     fn matters(&mut self, procedure: u32) -> bool {
-        if self.effective.contains(&procedure) {
-            return true;
+        if let Some(known) = self.matters[procedure as usize] {
+            return known;
         }
-        let mut seen: BTreeSet<u32> = BTreeSet::from([procedure]);
-        let mut open = vec![procedure];
-        while let Some(at) = open.pop() {
-            let body = self.program.procedure(ProcedureId(at));
-            let ends = body.location_ids().any(|location| {
-                let kind = body.location(location).kind;
-                let is_dead_end = location != body.exit && body.edges_from(location).next().is_none();
-                is_dead_end && kind != LocationKind::Error || kind == LocationKind::Unsupported
-            });
-            let is_global = |target: &Target| match target.variable {
-                Var::Global(variable) => self.variables.contains(&(None, variable)),
-                Var::Local(_) => false,
-            };
-            let writes = body.edges.iter().any(|edge| match &edge.operation {
-                Operation::Assign(assignment) => assignment.targets.iter().any(is_global),
-                Operation::Havoc(targets) => targets.iter().any(is_global),
-                Operation::Call(call) => {
-                    call.assignment.targets.iter().any(is_global)
-                        || call.results.iter().flatten().any(is_global)
-                }
-                _ => false,
-            });
-            if ends || writes || !self.wanted[at as usize].is_empty() || self.effective.contains(&at) {
-                self.effective.insert(procedure);
-                return true;
-            }
-            for edge in &body.edges {
-                if let Operation::Call(call) = &edge.operation {
-                    if seen.insert(call.callee.0) {
-                        open.push(call.callee.0);
-                    }
-                }
-            }
-        }
-        false
+        let writes = &self.effects.effects(ProcedureId(procedure)).writes;
+        let matters = self.special[procedure as usize]
+            || writes.iter().any(|global| self.variables.contains(&(None, *global)));
+        self.matters[procedure as usize] = Some(matters);
+        matters
     }
 
     fn keep_assignment(&mut self, procedure: u32, assignment: &Assignment) -> bool {
