@@ -59,7 +59,7 @@ pub(crate) enum Told {
     /// A verdict on one check.
     Verdict(usize, EngineName, Verdict),
     /// The answer of an engine.
-    Answer(EngineName, Answer),
+    Answer(EngineName, Box<Answer>),
 }
 
 /// Is told how far engines are.

@@ -280,7 +280,7 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
                     Answer::uniform(task.checks.len(), &Verdict::Unknown(Why::Undecided(vec![stopped])))
                 }
             };
-            let _ = send.send(Told::Answer(engine.name(), answer));
+            let _ = send.send(Told::Answer(engine.name(), Box::new(answer)));
         });
     }
     drop(send);
@@ -299,7 +299,7 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
                 for (settled, verdict) in settled.iter().zip(&race.verdicts) {
                     settled.store(verdict.is_some(), Ordering::Relaxed);
                 }
-                answers.push((name, answer));
+                answers.push((name, *answer));
             }
         }
         // Behind a failing run, the engines are asked anew about the other checks.
