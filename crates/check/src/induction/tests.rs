@@ -10,15 +10,15 @@ use wherefore_program::{ExploreLimits, Runs, Task, Var, explore};
 use wherefore_smt::{BitBlaster, Model, Term, Terms, Value};
 
 use super::certificate::{Certificate, check};
-use super::engine::{Claim, Way, claim};
+use super::engine::{Claim, Induction, Way, claim};
 use super::facts::Facts;
 use super::system::System;
-use crate::Budget;
 use crate::bounded::in_deep_thread;
 use crate::refinement::solver::folding::{Calls, Folding};
 use crate::refinement::solver::graph::Graph;
 use crate::refinement::solver::proof::Checked;
 use crate::symbolic::{Flat, Machine};
+use crate::{Budget, Engine, Session};
 
 fn task(text: &str) -> Task {
     parse(Language::C, "t.c", text, None).unwrap_or_else(|error| panic!("{}\n{text}", error.render()))
@@ -185,6 +185,29 @@ fn depth_is_checked() {
             whole.depth = 1;
             assert_eq!(verdict(&mut claim, &whole), Checked::Broken);
         }
+    };
+    in_deep_thread(work).unwrap();
+}
+
+/// A check that fails costs the others nothing; and a certificate for some checks is none for all.
+#[test]
+fn checks_are_proved_one_by_one() {
+    let text = "int main(void) { int x = 0, y = 0; while (outside()) { if (x < 10) x++; y += 2;\n\
+        if (x > 10) reach_error();\n if (y == 6) reach_error();\n if (y & 1) reach_error(); }\n\
+        if (x + y < 0 && x < 0) reach_error(); return 0; }\n";
+    let task = task(&format!("{HEAD}{text}"));
+    for way in [Way::Both, Way::Deep, Way::Directed] {
+        let limits = Budget::time(Duration::from_secs(20));
+        let answer = Induction { way }.decide(&task, &Session::default(), &limits);
+        let proved: Vec<bool> = answer.verdicts.iter().map(|verdict| verdict.proof().is_some()).collect();
+        assert_eq!(proved, [true, false, true, true], "{way:?}");
+    }
+    let work = || {
+        let Some(mut claim) = claim(&task, Way::Deep, &budget()) else { panic!("no proof") };
+        let mut certificate = claim.certificate.clone();
+        assert_eq!(verdict(&mut claim, &certificate), Checked::Proof);
+        assert!(certificate.proves.insert(1));
+        assert_eq!(verdict(&mut claim, &certificate), Checked::Broken);
     };
     in_deep_thread(work).unwrap();
 }
