@@ -87,12 +87,12 @@ impl Evidence {
     }
 
     /// The locations of the clues without an order, those that must be visited first.
-    pub(crate) fn unordered(&self) -> &[Vec<Node>] {
+    pub fn points(&self) -> &[Vec<Node>] {
         &self.points
     }
 
     /// The locations of the clues with an order.
-    pub(crate) fn in_order(&self) -> &[Vec<Node>] {
+    pub fn in_order(&self) -> &[Vec<Node>] {
         &self.order
     }
 

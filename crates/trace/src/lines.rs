@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wherefore_program::{Edge, LocationKind, Node, Operation, ProcedureId, Program};
+use wherefore_program::{Edge, LocationKind, Node, Operation, ProcedureId, Program, Target, Var};
 
 /// A line of a file of the program: the number of the file, and of the line.
 pub type Line = (u32, u32);
@@ -113,11 +113,29 @@ pub(crate) fn counts(program: &Program, node: Node) -> bool {
         return false;
     }
     let mut edges = body.edges_from(node.location).map(|(_, edge)| edge);
-    let Some(first) = edges.next() else { return true };
-    let declares = location.kind == LocationKind::Statement && matches!(first.operation, Operation::Havoc(_));
-    let calls = matches!(first.operation, Operation::Call(_) | Operation::Return(_));
-    let next = body.location(first.to);
-    // Checks of rules, and inputs in front of a condition, are parts of their statement.
-    let goes_on = edges.next().is_none() && !calls && next.span == location.span;
-    !(declares || goes_on)
+    let (Some(first), None) = (edges.next(), edges.next()) else { return true };
+    let is_statement = location.kind == LocationKind::Statement;
+    let is_temporary = |target: &Target| is_temporary(program, node.procedure, target.variable);
+    match &first.operation {
+        // A declaration without a value; or an input, which the statement behind it reads.
+        Operation::Havoc(targets) => !is_statement && !targets.iter().any(is_temporary),
+        Operation::Assign(assignment) => !assignment.targets.iter().any(is_temporary),
+        // That a value is as C demands.
+        Operation::Assume(_) => !is_statement,
+        // The rest of a statement.
+        Operation::Skip => {
+            let mut before = body.edges.iter().filter(|edge| edge.to == node.location).peekable();
+            !is_statement
+                || before.peek().is_none()
+                || before.any(|edge| body.location(edge.from).span != location.span)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a variable stands for a value that the source does not name.
+fn is_temporary(program: &Program, procedure: ProcedureId, variable: Var) -> bool {
+    let Var::Local(_) = variable else { return false };
+    let variable = program.variable(procedure, variable);
+    !program.source(variable.span).slice(variable.span).contains(source_name(&variable.name))
 }

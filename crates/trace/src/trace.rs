@@ -156,7 +156,7 @@ fn stack_of(program: &Program, fitted: &Fitted, path: &Path) -> Fitted {
 
 /// What a way visits, as a requirement.
 fn required(evidence: &Evidence, way: &Way) -> Required {
-    let points = evidence.unordered().iter().enumerate();
+    let points = evidence.points().iter().enumerate();
     let points = points.filter(|(i, _)| way.touched & 1 << i != 0).map(|(_, nodes)| nodes.clone());
     let order = evidence.in_order()[..usize::from(way.to)].to_vec();
     Required { points: points.collect(), order, never: evidence.never.clone() }

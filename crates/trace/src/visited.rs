@@ -28,7 +28,7 @@ impl Visited {
 /// Looks up the clues along the locations of a path.
 pub fn visited(_program: &Program, evidence: &Evidence, nodes: &[Node]) -> Visited {
     let mut found = Visited::default();
-    let unordered = evidence.unordered().len();
+    let unordered = evidence.points().len();
     let mut next = 0usize;
     for (position, node) in nodes.iter().enumerate() {
         let (touched, places) = evidence.at(*node);

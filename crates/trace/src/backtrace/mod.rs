@@ -93,10 +93,10 @@ impl Backtrace {
                 message,
             })?;
             match read {
-                Read::Frame(_, _) if is_over => {}
                 Read::Frame(Some(0), _) if !stack.frames.is_empty() => {
                     (is_over, stack.others) = (true, stack.others + 1);
                 }
+                Read::Frame(_, _) if is_over => {}
                 Read::Frame(number, frame) => {
                     let expected = last_number.map_or(0, |last: u32| last + 1);
                     if number.is_some_and(|number| number != expected) {

@@ -24,7 +24,7 @@ pub(super) fn happened(line: &str) -> Option<Happened> {
     if let Some((_, what)) = line.split_once(": runtime error: ") {
         return Some(Happened { kinds: kinds_of(what), words: what.trim().to_owned() });
     }
-    let signal = line.split(|c: char| !c.is_ascii_alphanumeric()).find(|word| {
+    let signal = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find(|word| {
         ["SIGSEGV", "SIGBUS", "SIGFPE", "SIGABRT", "SIGILL", "SIGTRAP"].contains(word)
             || line.contains("stop reason") && *word == "EXC_BAD_ACCESS"
     })?;
