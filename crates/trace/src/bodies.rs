@@ -1,8 +1,8 @@
 //! Programs that are changed, with what each location and edge was before.
 
 use wherefore_program::{
-    Edge, EdgeId, EdgeRef, Frame, Location, LocationId, LocationKind, Node, Operation, Procedure, ProcedureId,
-    Program, State, Step, Trace,
+    Edge, EdgeId, EdgeRef, Frame, Location, LocationId, LocationKind, Node, Operation, Procedure,
+    ProcedureId, Program, State, Step, Trace,
 };
 
 /// A procedure that is changed: locations keep their numbers, new ones are added behind them.
@@ -154,11 +154,16 @@ impl Origins {
         &'a self,
         wanted: impl Fn(EdgeRef) -> bool + 'a,
     ) -> impl Iterator<Item = (EdgeRef, EdgeRef)> + 'a {
-        self.bodies.iter().enumerate().flat_map(move |(i, body)| {
-            let procedure = ProcedureId(i as u32);
-            (0..body.edges.len() as u32).map(move |edge| EdgeRef { procedure, edge: EdgeId(edge) })
-        })
-        .filter_map(move |edge| self.edge(edge).filter(|before| wanted(*before)).map(|before| (edge, before)))
+        self.bodies
+            .iter()
+            .enumerate()
+            .flat_map(move |(i, body)| {
+                let procedure = ProcedureId(i as u32);
+                (0..body.edges.len() as u32).map(move |edge| EdgeRef { procedure, edge: EdgeId(edge) })
+            })
+            .filter_map(move |edge| {
+                self.edge(edge).filter(|before| wanted(*before)).map(|before| (edge, before))
+            })
     }
 
     /// All locations of the changed program.
@@ -175,9 +180,10 @@ impl Origins {
     /// A run of the changed program as one of the program before.
     pub fn trace(&self, trace: &Trace) -> Trace {
         let start = self.state(&trace.start);
-        let steps = trace.steps.iter().filter_map(|step| {
-            Some(Step { edge: self.edge(step.edge)?, state: self.state(&step.state) })
-        });
+        let steps = trace
+            .steps
+            .iter()
+            .filter_map(|step| Some(Step { edge: self.edge(step.edge)?, state: self.state(&step.state) }));
         Trace { start, steps: steps.collect() }
     }
 
@@ -187,7 +193,12 @@ impl Origins {
             let calling = frame.calling.and_then(|edge| {
                 self.edge(EdgeRef { procedure: frame.procedure, edge }).map(|edge| edge.edge)
             });
-            Frame { procedure: node.procedure, location: node.location, calling, locals: frame.locals.clone() }
+            Frame {
+                procedure: node.procedure,
+                location: node.location,
+                calling,
+                locals: frame.locals.clone(),
+            }
         };
         State {
             globals: state.globals[..self.global_cells.min(state.globals.len())].to_vec(),

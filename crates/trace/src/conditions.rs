@@ -20,7 +20,11 @@ pub struct Condition {
 }
 
 /// The conditions of a backtrace, and in words which values are not looked at.
-pub fn conditions(program: &Program, backtrace: &Backtrace, fitted: &Fitted) -> (Vec<Condition>, Vec<String>) {
+pub fn conditions(
+    program: &Program,
+    backtrace: &Backtrace,
+    fitted: &Fitted,
+) -> (Vec<Condition>, Vec<String>) {
     let (mut found, mut ignored) = (Vec::new(), Vec::new());
     for (level, frame) in fitted.frames.iter().enumerate() {
         let procedures = procedures_of(&frame.sites);
@@ -28,9 +32,9 @@ pub fn conditions(program: &Program, backtrace: &Backtrace, fitted: &Fitted) -> 
             let why = match value {
                 // An address says that it is not null, which is no news.
                 Value::Other(_) => Some("it is no number"),
-                _ => procedures.iter().find_map(|procedure| {
-                    reason(program, *procedure, &frame.sites, name, value)
-                }),
+                _ => procedures
+                    .iter()
+                    .find_map(|procedure| reason(program, *procedure, &frame.sites, name, value)),
             };
             match why {
                 None => found.push(Condition { level, name: name.clone(), value: value.clone() }),
@@ -126,12 +130,15 @@ fn is_written(program: &Program, procedure: ProcedureId, sites: &Sites, variable
         let span = program.location(node).span;
         spans.iter().any(|other| other.file == span.file && other.start < span.end && span.start < other.end)
     };
-    let writes = |assignment: &Assignment| assignment.targets.iter().any(|target| target.variable == variable);
+    let writes =
+        |assignment: &Assignment| assignment.targets.iter().any(|target| target.variable == variable);
     body.edges.iter().any(|edge| {
         overlaps(Node { procedure, location: edge.from })
             && match &edge.operation {
                 Operation::Assign(assignment) => writes(assignment),
-                Operation::Havoc(targets) => targets.iter().any(|target: &Target| target.variable == variable),
+                Operation::Havoc(targets) => {
+                    targets.iter().any(|target: &Target| target.variable == variable)
+                }
                 Operation::Call(call) => {
                     writes(&call.assignment)
                         || call.results.iter().flatten().any(|target| target.variable == variable)

@@ -10,8 +10,10 @@ use wherefore_program::{
     Trace, Unsupported,
 };
 
+use crate::backtrace::Backtrace;
 use crate::conditions::Condition;
-use crate::fit::{Fitted, Sites};
+
+use crate::fit::{Fitted, Sites, fit};
 use crate::lines::{is_start, line_of};
 use crate::spine::{Goal, Required, Spine, spine};
 
@@ -30,6 +32,29 @@ pub struct Run {
     pub by: EngineName,
     /// The inputs, in the order of the run: a function, and the value that it returns.
     pub inputs: Vec<(String, String)>,
+}
+
+impl Run {
+    /// Whether the stack of the compiled program, if a report shows it, is that of the backtrace: the
+    /// same functions of the program, at the same lines.
+    pub fn same_stack(&self, program: &Program, backtrace: &Backtrace) -> Option<bool> {
+        let Some(Replay::Confirmed { report: Some(report), .. }) = &self.replay else { return None };
+        let other = Backtrace::parse(report).ok()?;
+        let (ours, theirs) = (fit(program, backtrace).ok()?, fit(program, &other).ok()?);
+        if theirs.is_open || ours.is_open {
+            return None;
+        }
+        let frames = |fitted: &Fitted, stack: &Backtrace| -> Vec<(Option<String>, Option<u32>)> {
+            let frame = |at: usize| (stack.frames[at].function.clone(), stack.frames[at].line);
+            fitted.frames.iter().map(|fitted| frame(fitted.frame)).collect()
+        };
+        let (ours, theirs) = (frames(&ours, backtrace), frames(&theirs, &other));
+        let alike = |((name, line), (other, at)): (
+            &(Option<String>, Option<u32>),
+            &(Option<String>, Option<u32>),
+        )| { name == other && (line.is_none() || line == at) };
+        Some(ours.len() == theirs.len() && ours.iter().zip(&theirs).all(alike))
+    }
 }
 
 /// Whether a run ends in the stack.
@@ -96,7 +121,14 @@ pub fn decide(
             if let Err(why) = ends_in(&task.program, asked.fitted, &trace) {
                 return Feasibility::Open(why);
             }
-            Feasibility::Run(Box::new(Run { trace, path, failure, replay: run.replay.clone(), by: run.by, inputs }))
+            Feasibility::Run(Box::new(Run {
+                trace,
+                path,
+                failure,
+                replay: run.replay.clone(),
+                by: run.by,
+                inputs,
+            }))
         }
     }
 }
@@ -172,7 +204,11 @@ fn ends_in(program: &Program, fitted: &Fitted, trace: &Trace) -> Result<(), Stri
         }
     }
     let is_over = fitted.is_open || frames.all(|frame| is_start(program, frame.procedure));
-    if is_over { Ok(()) } else { Err("the run that was found has more frames: an error of wherefore".to_owned()) }
+    if is_over {
+        Ok(())
+    } else {
+        Err("the run that was found has more frames: an error of wherefore".to_owned())
+    }
 }
 
 /// The values that a run gets from outside.

@@ -65,7 +65,8 @@ pub struct Evidence {
 impl Evidence {
     /// The locations of the clues. Lines of the stack (`kept`) are visited, whatever the clues say.
     pub fn new(program: &Program, clues: &Clues, kept: &[Node]) -> Self {
-        let points = clues.must.iter().chain(&clues.should).map(|clue| nodes(program, &clue.places)).collect();
+        let points =
+            clues.must.iter().chain(&clues.should).map(|clue| nodes(program, &clue.places)).collect();
         let order = clues.order.iter().map(|clue| nodes(program, &clue.places)).collect();
         let mut never = all_at(program, &clues.never);
         never.retain(|node| !kept.contains(node));
@@ -99,9 +100,7 @@ impl Evidence {
     /// Whether a way touches what it must.
     pub fn is_enough(&self, way: &Way) -> bool {
         let must = (1u32 << self.must) - 1;
-        way.from == 0
-            && way.touched & must == must
-            && (!self.order_is_must || way.to == self.ordered())
+        way.from == 0 && way.touched & must == must && (!self.order_is_must || way.to == self.ordered())
     }
 
     /// The best of some ways: it touches what it must, most of the rest, and is the shortest of
@@ -119,7 +118,9 @@ impl Evidence {
 fn nodes(program: &Program, places: &[Place]) -> Vec<Node> {
     let mut found: Vec<Node> = places
         .iter()
-        .flat_map(|(file, line)| files(program, file).into_iter().flat_map(|file| entered(program, (file, *line))))
+        .flat_map(|(file, line)| {
+            files(program, file).into_iter().flat_map(|file| entered(program, (file, *line)))
+        })
         .collect();
     found.sort_unstable();
     found.dedup();

@@ -118,7 +118,8 @@ pub(crate) fn starts(program: &Program, procedure: ProcedureId) -> bool {
     if procedure == program.entry {
         return true;
     }
-    is_start(program, program.entry) && program.procedure(procedure).span == program.procedure(program.entry).span
+    is_start(program, program.entry)
+        && program.procedure(procedure).span == program.procedure(program.entry).span
 }
 
 /// The procedures that a frame may be of.
@@ -154,7 +155,8 @@ fn missing(program: &Program, at: usize, frame: &Frame) -> Result<(), Misfit> {
             _ => Ok(()),
         };
     };
-    let is_body = |id: &ProcedureId| source_name(&program.procedure(*id).name) == name && !is_model(program, *id);
+    let is_body =
+        |id: &ProcedureId| source_name(&program.procedure(*id).name) == name && !is_model(program, *id);
     let elsewhere = program.procedures().map(|(id, _)| id).find(is_body);
     match (&frame.file, elsewhere) {
         (Some(file), Some(other)) => {
@@ -241,7 +243,8 @@ fn around(program: &Program, procedure: ProcedureId, line: Line) -> Vec<Node> {
     let covers = |node: &Node| {
         let span = program.location(*node).span;
         let last = program.source(span).position(span.end.saturating_sub(1).max(span.start)).line;
-        line_of(program, *node).is_some_and(|(file, first)| file == line.0 && first <= line.1 && line.1 <= last)
+        line_of(program, *node)
+            .is_some_and(|(file, first)| file == line.0 && first <= line.1 && line.1 <= last)
     };
     nodes.filter(covers).collect()
 }

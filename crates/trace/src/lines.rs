@@ -64,17 +64,16 @@ pub(crate) fn locations(program: &Program, procedure: ProcedureId, line: Line) -
     let body = program.procedure(procedure);
     let nodes = || {
         let nodes = body.location_ids().map(move |location| Node { procedure, location });
-        nodes.filter(|node| {
-            !matches!(program.location(*node).kind, LocationKind::Exit | LocationKind::Error)
-        })
+        nodes.filter(|node| !matches!(program.location(*node).kind, LocationKind::Exit | LocationKind::Error))
     };
     let exact: Vec<Node> = nodes().filter(|node| line_of(program, *node) == Some(line)).collect();
     if !exact.is_empty() {
         return exact;
     }
     let covers = |node: &Node| {
-        line_of(program, *node)
-            .is_some_and(|(file, first)| file == line.0 && first <= line.1 && line.1 <= end_of(program, *node))
+        line_of(program, *node).is_some_and(|(file, first)| {
+            file == line.0 && first <= line.1 && line.1 <= end_of(program, *node)
+        })
     };
     let around: Vec<Node> = nodes().filter(covers).collect();
     let length = |node: &Node| program.location(*node).span.end - program.location(*node).span.start;

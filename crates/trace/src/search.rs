@@ -8,8 +8,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::{EdgeRef, Node, Operation, Program};
 use wherefore_pushdown::{
-    Automaton, Configuration, Limits, Names, Options, Order, Reading, Recording, Rhs, RuleId, Semiring, State,
-    StopReason, Symbol, System, post_star,
+    Automaton, Configuration, Limits, Names, Options, Order, Reading, Recording, Rhs, RuleId, Semiring,
+    State, StopReason, Symbol, System, post_star,
 };
 
 use crate::evidence::Evidence;
@@ -30,6 +30,14 @@ pub struct Path {
     pub stack: Vec<EdgeRef>,
     /// Which lines in the evidence it touches, and how long it is.
     pub way: Way,
+}
+
+impl Path {
+    /// The locations, the last one included.
+    pub fn nodes(&self, program: &Program) -> Vec<Node> {
+        let from = |edge: &EdgeRef| Node { procedure: edge.procedure, location: program.edge(*edge).from };
+        self.edges.iter().map(from).chain([self.end]).collect()
+    }
 }
 
 /// What the search for a path found.
@@ -56,8 +64,7 @@ pub fn search(
     let query = made.query(program, fitted);
     let start = Configuration { state: CONTROL, stack: vec![made.entry(program)] };
     let seed = Automaton::of_configuration(&made.system, &start, Reading::Backward, &made.domain.one());
-    let options =
-        Options { order: Order::Priority, recording: Recording::Witnesses, limits: limits.clone() };
+    let options = Options { order: Order::Priority, recording: Recording::Witnesses, limits: limits.clone() };
     let saturated = post_star(&made.domain, &made.system, &seed, &options);
     if !saturated.stop.is_complete() {
         return Err(saturated.stop);
@@ -149,8 +156,7 @@ impl Made {
         for (procedure, body) in program.procedures() {
             for (edge, step) in body.edges() {
                 let node = Node { procedure, location: step.from };
-                let is_false =
-                    matches!(&step.operation, Operation::Assume(condition) if condition.as_constant() == Some(0));
+                let is_false = matches!(&step.operation, Operation::Assume(condition) if condition.as_constant() == Some(0));
                 if never.contains(&node) || is_false {
                     continue;
                 }

@@ -266,7 +266,10 @@ impl Maker<'_> {
                                 });
                             }
                         }
-                        errors.push(site(failure, kind_of(self.program.procedure(procedure).location(failure))));
+                        errors.push(site(
+                            failure,
+                            kind_of(self.program.procedure(procedure).location(failure)),
+                        ));
                     }
                 }
             }

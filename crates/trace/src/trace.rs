@@ -135,10 +135,11 @@ fn of_stack(program: &Program, fitted: &Fitted) -> Vec<Node> {
     for frame in &fitted.frames {
         match &frame.sites {
             Sites::At(nodes) => found.extend(nodes),
-            Sites::Calls(edges) => found.extend(edges.iter().map(|edge| Node {
-                procedure: edge.procedure,
-                location: program.edge(*edge).from,
-            })),
+            Sites::Calls(edges) => found.extend(
+                edges
+                    .iter()
+                    .map(|edge| Node { procedure: edge.procedure, location: program.edge(*edge).from }),
+            ),
             Sites::Unknown => {}
         }
     }
@@ -179,7 +180,8 @@ fn runs(
     // A run that fails is what was seen. Half of the time is for it.
     if let Some(checked) = subject.checked {
         let kinds = backtrace.happened.as_ref().map(|happened| happened.kinds.clone()).unwrap_or_default();
-        if let Some(run) = failing(checked, (backtrace, &path.way), clues, kinds, &traced.conditions, effort) {
+        if let Some(run) = failing(checked, (backtrace, &path.way), clues, kinds, &traced.conditions, effort)
+        {
             return Outcome::Feasible { run: Box::new(run), is_best: true };
         }
     }
@@ -192,8 +194,7 @@ fn runs(
     let mut open: Option<String> = None;
     for (i, way) in choices.iter().enumerate() {
         let is_last = i + 1 == choices.len();
-        let covers =
-            |other: &Way| way.touched & other.touched == other.touched && way.to >= other.to;
+        let covers = |other: &Way| way.touched & other.touched == other.touched && way.to >= other.to;
         if excluded.iter().any(covers) || open.is_some() && !is_last {
             continue;
         }
@@ -235,7 +236,8 @@ fn failing(
     let fitted = fit(program, backtrace).ok()?;
     let evidence = Evidence::new(program, clues, &of_stack(program, &fitted));
     let required = required(&evidence, way);
-    let budget = effort.budget.left().map_or_else(|| effort.budget.clone(), |left| effort.budget.within(left / 2));
+    let budget =
+        effort.budget.left().map_or_else(|| effort.budget.clone(), |left| effort.budget.within(left / 2));
     let goal = Goal::Fail(kinds);
     let asked = Asked { fitted: &fitted, required: &required, conditions, goal: &goal };
     match decide(checked, &asked, effort.replaying, effort.session, &budget) {

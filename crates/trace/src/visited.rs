@@ -32,8 +32,9 @@ pub fn visited(_program: &Program, evidence: &Evidence, nodes: &[Node]) -> Visit
     let mut next = 0usize;
     for (position, node) in nodes.iter().enumerate() {
         let (touched, places) = evidence.at(*node);
-        let touched = (0..unordered).filter(|clue| touched & 1 << clue != 0);
-        found.at.extend(touched.map(|clue| (position, clue)));
+        let touched = (0..unordered).filter(|clue| touched & 1 << clue != 0 && !found.is_visited(*clue));
+        let touched: Vec<usize> = touched.collect();
+        found.at.extend(touched.into_iter().map(|clue| (position, clue)));
         if places.contains(&(next as u8)) {
             found.at.push((position, unordered + next));
             next += 1;

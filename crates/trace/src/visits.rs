@@ -61,7 +61,9 @@ impl Visits {
 
 /// The ways that no other one dominates, sorted.
 fn best(mut ways: Ways) -> Ways {
-    ways.sort_unstable_by_key(|way| (way.from, way.to, way.cost, std::cmp::Reverse(way.touched.count_ones())));
+    ways.sort_unstable_by_key(|way| {
+        (way.from, way.to, way.cost, std::cmp::Reverse(way.touched.count_ones()))
+    });
     let mut kept: Ways = Vec::with_capacity(ways.len());
     let mut group = 0;
     for way in ways {

@@ -105,13 +105,10 @@ mod tests {
         );
         let values: Vec<Value> = found.iter().map(|(_, value)| value.clone()).collect();
         assert_eq!(found.len(), 11);
-        assert_eq!(values[..5], [
-            Value::Number(-5),
-            Value::Number(0),
-            Value::NotNull,
-            Value::NotNull,
-            Value::Number(97)
-        ]);
+        assert_eq!(
+            values[..5],
+            [Value::Number(-5), Value::Number(0), Value::NotNull, Value::NotNull, Value::Number(97)]
+        );
         assert!(matches!(&values[5], Value::Other(text) if text == "<optimized out>"));
         assert_eq!((&values[6], &values[7]), (&Value::Number(3), &Value::AtEntry(4)));
         assert_eq!(found[7].0, "m");

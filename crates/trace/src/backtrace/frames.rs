@@ -51,7 +51,8 @@ pub(super) fn frame(line: &str) -> Result<Read, Mistake> {
     if trimmed.starts_with("(More stack frames follow") {
         return Ok(Read::More);
     }
-    if let Some(rest) = trimmed.strip_prefix('#').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    if let Some(rest) =
+        trimmed.strip_prefix('#').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let number = rest[..digits].parse().map_err(|_| (indent, "this is no frame number".to_owned()))?;
@@ -67,7 +68,9 @@ pub(super) fn frame(line: &str) -> Result<Read, Mistake> {
         let number = number.parse().map_err(|_| (indent, "this is no frame number".to_owned()))?;
         return Ok(Read::Frame(Some(number), of_lldb(rest.trim())));
     }
-    Ok(of_symbols(trimmed).or_else(|| of_addresses(trimmed)).map_or(Read::Other, |frame| Read::Frame(None, frame)))
+    Ok(of_symbols(trimmed)
+        .or_else(|| of_addresses(trimmed))
+        .map_or(Read::Other, |frame| Read::Frame(None, frame)))
 }
 
 fn empty() -> Frame {
@@ -101,7 +104,9 @@ fn numbered(text: &str) -> Option<Frame> {
     };
     let end = text.find([' ', '(']).unwrap_or(text.len());
     let (name, rest) = (&text[..end], text[end..].trim_start());
-    if name.is_empty() || !(name == "??" || name.starts_with(|c: char| c.is_alphabetic() || "_$.".contains(c))) {
+    if name.is_empty()
+        || !(name == "??" || name.starts_with(|c: char| c.is_alphabetic() || "_$.".contains(c)))
+    {
         return None;
     }
     let frame = Frame { function: known(name), ..empty() };
@@ -202,8 +207,12 @@ fn of_addresses(text: &str) -> Option<Frame> {
     let place = place.split(" (discriminator").next()?;
     let (file, line) = place_of(place);
     let has_place = line.is_some() || place == "??:?" || place == "??:0";
-    (!name.is_empty() && name.chars().all(is_name) && has_place && !place.contains(' '))
-        .then(|| Frame { function: known(name), file: file.filter(|file| file != "??"), line, ..empty() })
+    (!name.is_empty() && name.chars().all(is_name) && has_place && !place.contains(' ')).then(|| Frame {
+        function: known(name),
+        file: file.filter(|file| file != "??"),
+        line,
+        ..empty()
+    })
 }
 
 /// `file`, `file:line` or `file:line:column`.

@@ -41,7 +41,8 @@ pub(super) fn place(line: &str) -> Option<Frame> {
 
 fn kinds_of(words: &str) -> Vec<ViolationKind> {
     use ViolationKind::{
-        Bounds, Division, DoubleFree, InvalidFree, Library, Null, Overflow, Shift, UseAfterFree, UseAfterScope,
+        Bounds, Division, DoubleFree, InvalidFree, Library, Null, Overflow, Shift, UseAfterFree,
+        UseAfterScope,
     };
     let has = |part: &str| words.contains(part);
     if has("use-after-free") {
@@ -52,7 +53,11 @@ fn kinds_of(words: &str) -> Vec<ViolationKind> {
         vec![DoubleFree]
     } else if has("bad-free") || has("free on address") {
         vec![InvalidFree]
-    } else if has("buffer-overflow") || has("buffer-underflow") || has("out of bounds") || has("out-of-bounds") {
+    } else if has("buffer-overflow")
+        || has("buffer-underflow")
+        || has("out of bounds")
+        || has("out-of-bounds")
+    {
         vec![Bounds]
     } else if has("insufficient space") {
         vec![Bounds]

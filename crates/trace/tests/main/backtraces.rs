@@ -12,7 +12,11 @@ fn read(text: &str) -> Backtrace {
 fn frames(stack: &Backtrace) -> Vec<String> {
     let frame = |frame: &wherefore_trace::Frame| {
         let line = frame.line.map_or("-".to_owned(), |line| line.to_string());
-        format!("{} {} {line}", frame.function.as_deref().unwrap_or("??"), frame.file.as_deref().unwrap_or("-"))
+        format!(
+            "{} {} {line}",
+            frame.function.as_deref().unwrap_or("??"),
+            frame.file.as_deref().unwrap_or("-")
+        )
     };
     stack.frames.iter().map(frame).collect()
 }
@@ -33,12 +37,7 @@ fn gdb() {
     );
     assert_eq!(
         frames(&stack)[2..],
-        [
-            "__GI___assert_fail ./assert/assert.c 103",
-            "f as.c 4",
-            "main /home/me/as.c 7",
-            "other - -"
-        ]
+        ["__GI___assert_fail ./assert/assert.c 103", "f as.c 4", "main /home/me/as.c 7", "other - -"]
     );
     assert_eq!(stack.frames[0].arguments[1], ("signo".to_owned(), Value::Number(6)));
     let values: Vec<&Value> = stack.frames[3].arguments.iter().map(|(_, value)| value).collect();
@@ -76,7 +75,10 @@ fn address_sanitizer() {
     assert_eq!(frames(&stack)[1..3], ["get folder/a.c 12", "main - -"]);
     assert_eq!((stack.frames.len(), stack.others, stack.is_open), (5, 2, false));
     let happened = stack.happened.expect("it says what happened");
-    assert_eq!((happened.words.as_str(), happened.kinds), ("heap-use-after-free", vec![ViolationKind::UseAfterFree]));
+    assert_eq!(
+        (happened.words.as_str(), happened.kinds),
+        ("heap-use-after-free", vec![ViolationKind::UseAfterFree])
+    );
 }
 
 #[test]
@@ -98,7 +100,9 @@ fn the_c_library_and_addr2line() {
          /lib/x86_64-linux-gnu/libc.so.6(__libc_start_main+0xe7) [0x7f1]\n",
     );
     assert_eq!(frames(&stack), ["f - -", "?? - -", "main - -", "__libc_start_main - -"]);
-    let stack = read("f at /src/a.c:12\n (inlined by) g at /src/a.c:30 (discriminator 2)\nmain at /src/a.c:40\n?? at ??:0\n");
+    let stack = read(
+        "f at /src/a.c:12\n (inlined by) g at /src/a.c:30 (discriminator 2)\nmain at /src/a.c:40\n?? at ??:0\n",
+    );
     assert_eq!(frames(&stack), ["f /src/a.c 12", "g /src/a.c 30", "main /src/a.c 40", "?? - 0"]);
 }
 
@@ -107,23 +111,41 @@ fn what_is_no_backtrace() {
     let refused = |text: &str| Backtrace::parse(text).expect_err("it is none").to_string();
     assert!(refused("").starts_with("1:1: no frame of a stack was found"));
     assert!(refused("it crashed\nhelp\n").contains("no frame"));
-    assert!(refused("#0  f () at a.c:1\n#1  0xzz in g () at a.c:2\n").starts_with("2:3: a function is expected"));
+    assert!(
+        refused("#0  f () at a.c:1\n#1  0xzz in g () at a.c:2\n").starts_with("2:3: a function is expected")
+    );
     assert!(refused("#0  f () at a.c:1\n#2  main () at a.c:9\n").starts_with("2:1: frame #1 is missing"));
     assert!(refused("  frame #x: f\n").contains("no frame number"));
     // Whatever the text is, there is no panic.
-    for text in ["#", "#0", "#0 ", "#0 0x", "#0 (", "#0 f (", "frame #", "a(b [0x1]", "at :", "#99999999999 f", "#0 f (n=\"é"] {
+    for text in [
+        "#",
+        "#0",
+        "#0 ",
+        "#0 0x",
+        "#0 (",
+        "#0 f (",
+        "frame #",
+        "a(b [0x1]",
+        "at :",
+        "#99999999999 f",
+        "#0 f (n=\"é",
+    ] {
         let _ = Backtrace::parse(text);
     }
 }
 
 #[test]
 fn stacks_that_do_not_fit() {
-    let text = "decl g;\nvoid f()\nbegin\n  g := T;\n  g := F;\nend\nvoid main()\nbegin\n  f();\n  skip;\nend\n";
+    let text =
+        "decl g;\nvoid f()\nbegin\n  g := T;\n  g := F;\nend\nvoid main()\nbegin\n  f();\n  skip;\nend\n";
     let task = parse(Language::Boolean, "small.bp", text, None).unwrap();
     let why = |text: &str| fit(&task.program, &read(text)).expect_err("it does not fit").to_string();
     assert!(why("#0  h () at small.bp:4\n#1  main () at small.bp:9\n").contains("there is no function `h`"));
     assert!(why("#0  f () at small.bp:20\n#1  main () at small.bp:9\n").contains("line 20 is not in `f`"));
-    assert!(why("#0  f () at other.bp:4\n#1  main () at small.bp:9\n").contains("`f` is in small.bp, not in other.bp"));
+    assert!(
+        why("#0  f () at other.bp:4\n#1  main () at small.bp:9\n")
+            .contains("`f` is in small.bp, not in other.bp")
+    );
     let call = why("#0  f () at small.bp:4\n#1  main () at small.bp:10\n");
     assert_eq!(call, "frame #1 does not fit this program: `main` has no call of `f` on line 10");
     assert!(why("#0  abort () at abort.c:1\n").contains("no frame of the stack is in this program"));

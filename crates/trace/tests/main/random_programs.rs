@@ -32,7 +32,8 @@ pub fn program(dice: &mut Dice, reads_values: bool) -> String {
 }
 
 fn value(dice: &mut Dice, name: &str) -> &'static str {
-    let values: &[&str] = if name == "main" { &["g", "h", "!g", "T", "F"] } else { &["g", "h", "a", "!a", "T", "F"] };
+    let values: &[&str] =
+        if name == "main" { &["g", "h", "!g", "T", "F"] } else { &["g", "h", "a", "!a", "T", "F"] };
     values[dice.roll(values.len() as u64) as usize]
 }
 

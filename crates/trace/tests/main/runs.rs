@@ -18,10 +18,12 @@ const MOST: usize = 20_000;
 fn is_there(fitted: &Fitted, state: &State) -> bool {
     state.stack.len() == fitted.frames.len()
         && fitted.frames.iter().zip(state.stack.iter().rev()).all(|(expected, frame)| match &expected.sites {
-            Sites::At(nodes) => nodes.contains(&Node { procedure: frame.procedure, location: frame.location }),
-            Sites::Calls(edges) => {
-                frame.calling.is_some_and(|edge| edges.contains(&EdgeRef { procedure: frame.procedure, edge }))
+            Sites::At(nodes) => {
+                nodes.contains(&Node { procedure: frame.procedure, location: frame.location })
             }
+            Sites::Calls(edges) => frame
+                .calling
+                .is_some_and(|edge| edges.contains(&EdgeRef { procedure: frame.procedure, edge })),
             Sites::Unknown => true,
         })
 }
@@ -32,12 +34,14 @@ fn answers_are_those_of_explicit_search() {
     for seed in 0..u64::from(wherefore_testing::cases(300)) {
         let mut dice = Dice::new(seed + wherefore_testing::seed() * 1_000_003 + 77);
         let text = program(&mut dice, true);
-        let task = parse(Language::Boolean, "random.bp", &text, None).unwrap_or_else(|e| panic!("{}\n{text}", e.render()));
+        let task = parse(Language::Boolean, "random.bp", &text, None)
+            .unwrap_or_else(|e| panic!("{}\n{text}", e.render()));
         let program = &task.program;
         let interpreter = Interpreter::new(program);
         // All configurations with few frames, and what was visited.
         let lines: Vec<u32> = program.nodes().filter_map(|node| program.line(node)).collect();
-        let wanted: Vec<u32> = (0..dice.roll(3)).map(|_| lines[dice.roll(lines.len() as u64) as usize]).collect();
+        let wanted: Vec<u32> =
+            (0..dice.roll(3)).map(|_| lines[dice.roll(lines.len() as u64) as usize]).collect();
         let clue = |line: &u32| Clue { places: vec![("random.bp".to_owned(), *line)], origin: Origin::Named };
         let in_order = dice.roll(2) == 0;
         let list: Vec<Clue> = wanted.iter().map(clue).collect();

@@ -124,14 +124,18 @@ fn lengths_are_those_of_a_search_by_configurations() {
     for seed in 0..u64::from(wherefore_testing::cases(900)) {
         let mut dice = Dice::new(seed + wherefore_testing::seed() * 1_000_003 + 1);
         let text = program(&mut dice, false);
-        let task = parse(Language::Boolean, "random.bp", &text, None).unwrap_or_else(|e| panic!("{}\n{text}", e.render()));
+        let task = parse(Language::Boolean, "random.bp", &text, None)
+            .unwrap_or_else(|e| panic!("{}\n{text}", e.render()));
         let program = &task.program;
         let fitted = fit(program, &backtrace(program, &some_stack(program, &mut dice))).expect("it fits");
         let lines: Vec<u32> = program.nodes().filter_map(|node| program.line(node)).collect();
         let mut some = |count: u64| -> Vec<Clue> {
             let line = |dice: &mut Dice| lines[dice.roll(lines.len() as u64) as usize];
             (0..dice.roll(count))
-                .map(|_| Clue { places: vec![("random.bp".to_owned(), line(&mut dice))], origin: Origin::Named })
+                .map(|_| Clue {
+                    places: vec![("random.bp".to_owned(), line(&mut dice))],
+                    origin: Origin::Named,
+                })
                 .collect()
         };
         let clues = Clues { should: some(4), order: some(4), ..Clues::default() };
@@ -148,7 +152,8 @@ fn lengths_are_those_of_a_search_by_configurations() {
             as_good.map(|way| way.cost).min()
         };
         let theirs = |touched: u32, to: u8| {
-            let as_good = expected.iter().filter(|((set, place), _)| *place >= to && set & touched == touched);
+            let as_good =
+                expected.iter().filter(|((set, place), _)| *place >= to && set & touched == touched);
             as_good.map(|(_, cost)| *cost).min()
         };
         for way in best.clone() {
@@ -161,7 +166,10 @@ fn lengths_are_those_of_a_search_by_configurations() {
         }
         // The path that is shown has the weight that it is said to have.
         if let Some(path) = &found.path {
-            let mut at: Stack = (Vec::new(), Node { procedure: program.entry, location: program.procedure(program.entry).entry });
+            let mut at: Stack = (
+                Vec::new(),
+                Node { procedure: program.entry, location: program.procedure(program.entry).entry },
+            );
             let mut nodes = vec![at.1];
             for edge in &path.edges {
                 assert_eq!(program.edge(*edge).from, at.1.location, "{text}");
@@ -172,7 +180,8 @@ fn lengths_are_those_of_a_search_by_configurations() {
             let length = nodes.iter().filter(|node| is_step(program, **node)).count() as u64;
             assert_eq!(length, path.way.cost, "{text}");
             let seen = visited(program, &evidence, &nodes);
-            let count = (0..clues.should.len() + clues.order.len()).filter(|clue| seen.is_visited(*clue)).count();
+            let count =
+                (0..clues.should.len() + clues.order.len()).filter(|clue| seen.is_visited(*clue)).count();
             assert_eq!(count as u32, path.way.touched.count_ones() + u32::from(path.way.to), "{text}");
         }
     }

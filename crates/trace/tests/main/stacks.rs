@@ -6,7 +6,8 @@ use wherefore_trace::{Backtrace, Frame};
 /// The backtrace whose frames are at these lines of the first file, the innermost first.
 pub fn backtrace(program: &Program, lines: &[u32]) -> Backtrace {
     let function = |line: u32| {
-        let is_here = |node: &Node| program.line(*node) == Some(line) && program.location(*node).span.file.0 == 0;
+        let is_here =
+            |node: &Node| program.line(*node) == Some(line) && program.location(*node).span.file.0 == 0;
         let node = program.nodes().find(is_here).unwrap_or_else(|| panic!("no statement on line {line}"));
         program.procedure(node.procedure).name.clone()
     };

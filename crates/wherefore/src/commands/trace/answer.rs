@@ -113,10 +113,19 @@ pub struct ReplayReport {
     pub outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Whether the stack of the compiled program is the given one; missing if it does not show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_stack: Option<bool>,
 }
 
 impl TraceReport {
-    pub fn new(subject: Subject<'_>, backtrace: &Backtrace, clues: &Clues, traced: &Traced) -> Self {
+    pub fn new(
+        subject: Subject<'_>,
+        backtrace: &Backtrace,
+        clues: &Clues,
+        traced: &Traced,
+        notes: Vec<String>,
+    ) -> Self {
         let (answer, feasible, reason) = match &traced.outcome {
             Outcome::Feasible { .. } => ("feasible", Some(true), None),
             Outcome::None(reason) => ("none", Some(false), Some(of_reason(reason))),
@@ -136,12 +145,12 @@ impl TraceReport {
             failure: None,
             inputs: Vec::new(),
             replay: None,
-            notes: notes(backtrace, traced),
+            notes: notes.into_iter().chain(self::notes(backtrace, traced)).collect(),
         };
         let plain = &subject.plain.program;
         let mut seen = None;
         if let Some(path) = &traced.path {
-            let found = visited(plain, &Evidence::new(plain, clues, &[]), &nodes_of(plain, path));
+            let found = visited(plain, &Evidence::new(plain, clues, &[]), &path.nodes(plain));
             body.path = path_steps(plain, path, &found, clues);
             seen = Some(found);
         }
@@ -157,7 +166,8 @@ impl TraceReport {
                 value: value.clone(),
             };
             body.inputs = run.inputs.iter().map(input).collect();
-            body.replay = run.replay.as_ref().map(of_replay);
+            body.replay =
+                run.replay.as_ref().map(|replay| of_replay(replay, run.same_stack(program, backtrace)));
             seen = Some(found);
         }
         let all: Vec<&Clue> = clues.must.iter().chain(&clues.should).chain(&clues.order).collect();
@@ -180,11 +190,17 @@ fn of_reason(reason: &Reason) -> String {
     }
 }
 
-fn of_replay(replay: &Replay) -> ReplayReport {
+fn of_replay(replay: &Replay, same_stack: Option<bool>) -> ReplayReport {
     match replay {
-        Replay::Confirmed { note } => ReplayReport { outcome: "confirmed", why: note.clone() },
-        Replay::NotConfirmed { why } => ReplayReport { outcome: "not-confirmed", why: Some(why.clone()) },
-        Replay::NotReplayed { why } => ReplayReport { outcome: "not-replayed", why: Some(why.clone()) },
+        Replay::Confirmed { note, .. } => {
+            ReplayReport { outcome: "confirmed", why: note.clone(), same_stack }
+        }
+        Replay::NotConfirmed { why } => {
+            ReplayReport { outcome: "not-confirmed", why: Some(why.clone()), same_stack }
+        }
+        Replay::NotReplayed { why } => {
+            ReplayReport { outcome: "not-replayed", why: Some(why.clone()), same_stack }
+        }
     }
 }
 
@@ -237,22 +253,19 @@ fn frames(backtrace: &Backtrace, traced: &Traced) -> Vec<FrameReport> {
     backtrace.frames.iter().enumerate().map(frame).collect()
 }
 
-/// The locations of a path, the last one included.
-fn nodes_of(program: &Program, path: &Path) -> Vec<Node> {
-    let from = |edge: &wherefore_program::EdgeRef| Node {
-        procedure: edge.procedure,
-        location: program.edge(*edge).from,
-    };
-    path.edges.iter().map(from).chain([path.end]).collect()
-}
-
 fn evidence_at(found: &Visited, clues: &Clues, at: usize) -> Vec<String> {
     let all: Vec<&Clue> = clues.must.iter().chain(&clues.should).chain(&clues.order).collect();
-    found.at(at).map(|clue| format!("visited: {}", of_origin(&all[clue].origin))).collect()
+    found
+        .at(at)
+        .map(|clue| match &all[clue].origin {
+            Origin::Named => "visited, as named".to_owned(),
+            other => format!("visited by {}", of_origin(other)),
+        })
+        .collect()
 }
 
 fn path_steps(program: &Program, path: &Path, found: &Visited, clues: &Clues) -> Vec<StepReport> {
-    let nodes = nodes_of(program, path);
+    let nodes = path.nodes(program);
     let mut depth = 0;
     let mut steps = Vec::new();
     // The calls that are open at the end.
@@ -318,8 +331,12 @@ fn run_steps(program: &Program, is_c: bool, run: &Run, found: &Visited, clues: &
     for at in (0..depths.len()).rev() {
         least_later[at] = least_later[at + 1].min(depths[at]);
     }
+    // What lies between two steps that are shown belongs to the later one.
+    let mut from = 0;
     let step = |(step, positions): (wherefore_explain::model::Step, Vec<usize>)| {
         let at = positions.first().copied().unwrap_or(0);
+        let end = positions.last().copied().unwrap_or(at);
+        let range = std::mem::replace(&mut from, end + 1)..=end;
         StepReport {
             file: program.sources[step.extent.file].name().to_owned(),
             line: step.extent.start.0,
@@ -327,7 +344,7 @@ fn run_steps(program: &Program, is_c: bool, run: &Run, found: &Visited, clues: &
             text: step.text,
             depth: step.depth,
             values: step.values.into_iter().collect(),
-            evidence: positions.iter().flat_map(|at| evidence_at(found, clues, *at)).collect(),
+            evidence: range.flat_map(|at| evidence_at(found, clues, at)).collect(),
             returns: least_later[at] < depths[at],
         }
     };

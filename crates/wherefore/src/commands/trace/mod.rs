@@ -12,7 +12,10 @@ use clap::Args;
 use wherefore_check::{Budget, Replaying, Session};
 use wherefore_frontend::load;
 use wherefore_program::Task;
-use wherefore_trace::{Backtrace, Clue, Clues, Effort, Origin, Outcome, Place, Subject, has_steps, trace};
+use wherefore_trace::{
+    Backtrace, Clue, Clues, Coverage, Effort, Evidence, MOST_IN_ORDER, MOST_LINES, Origin, Outcome, Place,
+    Subject, fit, has_steps, logged, search, trace,
+};
 
 use super::c::{CArgs, Loaded};
 use super::progress::LiveLine;
@@ -58,6 +61,20 @@ pub struct TraceArgs {
     #[arg(long, value_name = "LINE")]
     avoid: Vec<String>,
 
+    /// Which lines were run (lcov's .info, or the JSON of gcov): those that never were are not
+    /// visited, of the others as many as possible are.
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
+
+    /// What the run has written: its lines are matched with the formats of `printf`, `puts`,
+    /// `syslog` and the like, and visited in their order, as far as possible.
+    #[arg(long, value_name = "FILE", conflicts_with = "order")]
+    log: Option<PathBuf>,
+
+    /// A function of the program that writes its format to the log, too; can be given several times.
+    #[arg(long, value_name = "NAME", requires = "log")]
+    log_function: Vec<String>,
+
     /// Look for a path only, and do not ask whether it can be run.
     #[arg(long)]
     path_only: bool,
@@ -99,7 +116,7 @@ pub fn run(args: &TraceArgs, out: &mut impl Write) -> Result<Exit, CliError> {
         return Err(args.question("programs with threads are not traced".to_owned()));
     }
     let checked = if plain.is_c() && !args.path_only { Some(args.load(true)?) } else { None };
-    let clues = args.clues(&plain)?;
+    let (clues, notes) = args.clues(&plain, &backtrace)?;
     let prover = args.c.prover()?;
     let live = LiveLine::new();
     let session = Session::new(prover).with_listener(move |progress| live.show(progress));
@@ -113,7 +130,7 @@ pub fn run(args: &TraceArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     };
     let subject = Subject { plain: &plain, checked: checked.as_ref() };
     let traced = trace(subject, &backtrace, &clues, &effort);
-    let report = TraceReport::new(subject, &backtrace, &clues, &traced);
+    let report = TraceReport::new(subject, &backtrace, &clues, &traced, notes);
     let text = match args.json {
         true => super::text::json(&report),
         false => text::show(&report, &args.name(), args.all_steps),
@@ -124,6 +141,13 @@ pub fn run(args: &TraceArgs, out: &mut impl Write) -> Result<Exit, CliError> {
         Outcome::Open(_) => Exit::Unknown,
     };
     print(out, &text, exit)
+}
+
+/// The text of a file.
+fn read(file: &Path) -> Result<String, CliError> {
+    let bytes = std::fs::read(file);
+    let bytes = bytes.map_err(|error| CliError::File { file: file.display().to_string(), error })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 impl TraceArgs {
@@ -137,10 +161,8 @@ impl TraceArgs {
     }
 
     fn backtrace(&self) -> Result<Backtrace, CliError> {
-        let name = self.crash.display().to_string();
-        let bytes = std::fs::read(&self.crash).map_err(|error| CliError::File { file: name.clone(), error })?;
-        Backtrace::parse(&String::from_utf8_lossy(&bytes))
-            .map_err(|error| CliError::Mistake(format!("{name}:{error}")))
+        Backtrace::parse(&read(&self.crash)?)
+            .map_err(|error| CliError::Mistake(format!("{}:{error}", self.crash.display())))
     }
 
     fn load(&self, with_rules: bool) -> Result<Task, CliError> {
@@ -166,13 +188,14 @@ impl TraceArgs {
         Ok(load(file, self.entry.as_deref())?)
     }
 
-    /// What is known of the run.
-    fn clues(&self, task: &Task) -> Result<Clues, CliError> {
+    /// What is known of the run, and notes on what is not used of it.
+    fn clues(&self, task: &Task, backtrace: &Backtrace) -> Result<(Clues, Vec<String>), CliError> {
         let named = |option: &str, lines: &[String]| -> Result<Vec<Clue>, CliError> {
             let places = lines.iter().map(|line| self.place(task, option, line));
             let clue = |place| Clue { places: vec![place], origin: Origin::Named };
             places.map(|place| place.map(clue)).collect()
         };
+        let mut notes = Vec::new();
         let mut clues = Clues { should: named("--prefer", &self.prefer)?, ..Clues::default() };
         let visited = named("--visit", &self.visit)?;
         match self.order {
@@ -182,7 +205,45 @@ impl TraceArgs {
         for line in &self.avoid {
             clues.never.push(self.place(task, "--avoid", line)?);
         }
-        Ok(clues)
+        if clues.must.len() + clues.should.len() > MOST_LINES || clues.order.len() > MOST_IN_ORDER {
+            return Err(self.question(format!(
+                "at most {MOST_LINES} lines can be named without an order, and {MOST_IN_ORDER} with one"
+            )));
+        }
+        let program = &task.program;
+        if let Some(file) = &self.log {
+            let logged = logged(program, &read(file)?, &self.log_function);
+            let name = file.display();
+            if logged.unmatched > 0 {
+                let lines = if logged.unmatched == 1 { "line matches" } else { "lines match" };
+                notes.push(format!("{name}: {} {lines} no format of the program", logged.unmatched));
+            }
+            if logged.left_out > 0 {
+                notes.push(format!(
+                    "{name}: of the lines that match, the first {} are left out",
+                    logged.left_out
+                ));
+            }
+            clues.order = logged.clues;
+        }
+        if let Some(file) = &self.coverage {
+            let coverage = Coverage::parse(&read(file)?)
+                .map_err(|error| CliError::Mistake(format!("{}:{error}", file.display())))?;
+            // What the best path visits without it need not be weighed.
+            let on_path = fit(program, backtrace).ok().and_then(|fitted| {
+                let evidence = Evidence::new(program, &clues, &[]);
+                search(program, &fitted, &evidence, &self.limits.limits()).ok()?.path
+            });
+            let nodes = on_path.map_or(Vec::new(), |path| path.nodes(program));
+            let left = coverage.add_to(program, &mut clues, &nodes);
+            if left > 0 {
+                notes.push(format!(
+                    "{}: {left} more stretches of lines were run, and are not weighed",
+                    file.display()
+                ));
+            }
+        }
+        Ok((clues, notes))
     }
 
     /// A line of the program.

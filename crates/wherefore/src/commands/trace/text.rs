@@ -28,9 +28,16 @@ pub fn show(report: &TraceReport, name: &str, all_steps: bool) -> String {
     }
     if let Some(replay) = &body.replay {
         let why = replay.why.as_deref().unwrap_or_default();
+        let stack = match replay.same_stack {
+            Some(true) => ", in this stack",
+            Some(false) => ", but in another stack",
+            None => "",
+        };
         let _ = match (replay.outcome, why) {
-            ("confirmed", "") => writeln!(out, "replayed: the compiled program fails there"),
-            ("confirmed", note) => writeln!(out, "replayed: the compiled program fails there ({note})"),
+            ("confirmed", "") => writeln!(out, "replayed: the compiled program fails there{stack}"),
+            ("confirmed", note) => {
+                writeln!(out, "replayed: the compiled program fails there{stack} ({note})")
+            }
             (_, why) => writeln!(out, "not replayed: {why}"),
         };
     }
@@ -87,7 +94,8 @@ fn stack(out: &mut String, body: &TraceBody) {
 /// The steps; those of calls that have returned are counted, unless they were visited by evidence.
 fn steps(out: &mut String, all: &[StepReport], all_steps: bool) {
     let is_folded = |step: &StepReport| !all_steps && step.returns && step.evidence.is_empty();
-    let mut seen: std::collections::HashMap<(String, usize, String), String> = std::collections::HashMap::new();
+    let mut seen: std::collections::HashMap<(String, usize, String), String> =
+        std::collections::HashMap::new();
     let mut rest = all;
     while let Some(step) = rest.first() {
         let count = rest.iter().take_while(|step| is_folded(step)).count();
@@ -97,16 +105,25 @@ fn steps(out: &mut String, all: &[StepReport], all_steps: bool) {
             rest = &rest[count..];
             continue;
         }
-        let mut line = format!("{:5}  {}{}  {}", step.line, "  ".repeat(step.depth.saturating_sub(1)), step.procedure, step.text);
+        let mut line = format!(
+            "{:5}  {}{}  {}",
+            step.line,
+            "  ".repeat(step.depth.saturating_sub(1)),
+            step.procedure,
+            step.text
+        );
         let changed: Vec<String> = step
             .values
             .iter()
             .filter(|(name, value)| {
-                seen.insert((step.procedure.clone(), step.depth, name.clone()), value.clone()).as_ref() != Some(value)
+                let old = seen.insert((step.procedure.clone(), step.depth, name.clone()), value.clone());
+                // Elements of arrays are many: only those that change are shown.
+                old.as_ref() != Some(value) && (old.is_some() || !name.contains('['))
             })
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        let beside: Vec<String> = changed.into_iter().chain(step.evidence.iter().map(|words| format!("[{words}]"))).collect();
+        let beside: Vec<String> =
+            changed.into_iter().chain(step.evidence.iter().map(|words| format!("[{words}]"))).collect();
         if !beside.is_empty() {
             let width = line.chars().count().max(50);
             line = format!("{line:width$}  {}", beside.join(" "));
