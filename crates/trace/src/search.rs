@@ -71,16 +71,7 @@ pub fn search(
     }
     let ways = saturated.automaton.summary(&made.domain, &query);
     let Some(best) = evidence.best(&ways) else { return Ok(Found { path: None, ways }) };
-    let witnesses = saturated.witnesses(&made.domain, &made.system, &query, usize::MAX).unwrap_or_default();
-    let is_best = |weight: &Ways| {
-        weight.iter().any(|way| {
-            way.from == 0
-                && way.to >= best.to
-                && way.touched & best.touched == best.touched
-                && way.cost <= best.cost
-        })
-    };
-    let rules = witnesses.into_iter().find(|witness| is_best(&witness.weight)).map(|witness| witness.rules);
+    let rules = saturated.some_run_that(&made.domain, &made.system, &query, &vec![best]);
     let path = rules.and_then(|rules| made.path(program, &rules, best));
     Ok(Found { path, ways })
 }

@@ -12,7 +12,7 @@
 //! - **Chains** are finite: between two places, a set of nodes only ever gets cheaper.
 //! - **Cost:** a weight has at most `(k + 1)² · 2^n` ways, for an order of `k` and `n` nodes.
 
-use wherefore_pushdown::Semiring;
+use wherefore_pushdown::{Adjoint, Atomic, Semiring};
 
 /// A way: a path, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,24 +59,26 @@ impl Visits {
     }
 }
 
-/// The ways that no other one dominates, sorted.
-fn best(mut ways: Ways) -> Ways {
-    ways.sort_unstable_by_key(|way| {
-        (way.from, way.to, way.cost, std::cmp::Reverse(way.touched.count_ones()))
-    });
-    let mut kept: Ways = Vec::with_capacity(ways.len());
-    let mut group = 0;
-    for way in ways {
-        if kept.last().is_some_and(|last| (last.from, last.to) != (way.from, way.to)) {
-            group = kept.len();
-        }
-        // What comes later costs no less, so that it dominates nothing that is kept.
-        if !kept[group..].iter().any(|other| other.dominates(&way)) {
-            kept.push(way);
+/// Adds a way to some that do not dominate each other, and drops those that it dominates; whether
+/// it was added.
+fn add(ways: &mut Ways, way: Way) -> bool {
+    let key = (way.from, way.to);
+    let start = ways.partition_point(|other| (other.from, other.to) < key);
+    let end = start + ways[start..].partition_point(|other| (other.from, other.to) == key);
+    if ways[start..end].iter().any(|other| other.dominates(&way)) {
+        return false;
+    }
+    let mut kept = start;
+    for at in start..end {
+        if !way.dominates(&ways[at]) {
+            ways[kept] = ways[at];
+            kept += 1;
         }
     }
-    kept.sort_unstable();
-    kept
+    ways.drain(kept..end);
+    let at = start + ways[start..kept].partition_point(|other| *other < way);
+    ways.insert(at, way);
+    true
 }
 
 impl Semiring for Visits {
@@ -91,29 +93,49 @@ impl Semiring for Visits {
     }
 
     fn combine(&self, a: &Ways, b: &Ways) -> Ways {
-        best(a.iter().chain(b).copied().collect())
+        let mut ways = a.clone();
+        for way in b {
+            add(&mut ways, *way);
+        }
+        ways
     }
 
     fn extend(&self, a: &Ways, b: &Ways) -> Ways {
+        // Most steps touch nothing: they only add their cost.
+        let is_plain = |ways: &Ways| {
+            let first = ways.first().map_or(0, |way| way.cost);
+            ways.len() == usize::from(self.ordered) + 1
+                && ways.iter().all(|way| way.from == way.to && way.touched == 0 && way.cost == first)
+        };
+        let longer = |ways: &Ways, cost: u64| -> Ways {
+            ways.iter().map(|way| Way { cost: way.cost.saturating_add(cost), ..*way }).collect()
+        };
+        if is_plain(b) {
+            return longer(a, b[0].cost);
+        }
+        if is_plain(a) {
+            return longer(b, a[0].cost);
+        }
         let mut ways = Vec::new();
         for first in a {
             let start = b.partition_point(|way| way.from < first.to);
             for second in b[start..].iter().take_while(|way| way.from == first.to) {
-                ways.push(Way {
+                let way = Way {
                     from: first.from,
                     to: second.to,
                     touched: first.touched | second.touched,
                     cost: first.cost.saturating_add(second.cost),
-                });
+                };
+                add(&mut ways, way);
             }
         }
-        best(ways)
+        ways
     }
 
     fn join(&self, into: &mut Ways, w: &Ways) -> bool {
-        let grew = w.iter().any(|way| !into.iter().any(|other| other.dominates(way)));
-        if grew {
-            *into = self.combine(into, w);
+        let mut grew = false;
+        for way in w {
+            grew |= add(into, *way);
         }
         grew
     }
@@ -125,6 +147,73 @@ impl Semiring for Visits {
 
     fn rank(&self, w: &Ways) -> u64 {
         w.iter().map(|way| way.cost).min().unwrap_or(u64::MAX)
+    }
+}
+
+/// A context is a set of demands: a weight is accepted if one of its ways is between the same
+/// places, touches at least this, and costs at most this.
+impl Adjoint for Visits {
+    type Context = Ways;
+
+    fn any_context(&self) -> Ways {
+        let places = 0..=self.ordered;
+        let way = |from| (from..=self.ordered).map(move |to| Way { from, to, touched: 0, cost: u64::MAX });
+        places.flat_map(way).collect()
+    }
+
+    fn no_context(&self) -> Ways {
+        Vec::new()
+    }
+
+    fn join_context(&self, into: &mut Ways, context: &Ways) -> bool {
+        let mut grew = false;
+        for demand in context {
+            // A demand is met whenever one that it dominates is.
+            if !into.iter().any(|other| demand.dominates(other)) {
+                into.retain(|other| !other.dominates(demand));
+                into.push(*demand);
+                grew = true;
+            }
+        }
+        into.sort_unstable();
+        grew
+    }
+
+    fn pull(&self, before: &Ways, context: &Ways, after: &Ways) -> Ways {
+        let mut pulled = Vec::new();
+        for demand in context {
+            for first in before.iter().filter(|way| way.from == demand.from) {
+                for last in after.iter().filter(|way| way.to == demand.to && way.from >= first.to) {
+                    let spent = first.cost.saturating_add(last.cost);
+                    let cost = match demand.cost {
+                        u64::MAX => u64::MAX,
+                        most if most < spent => continue,
+                        most => most - spent,
+                    };
+                    let touched = demand.touched & !first.touched & !last.touched;
+                    let demand = Way { from: first.to, to: last.from, touched, cost };
+                    self.join_context(&mut pulled, &vec![demand]);
+                }
+            }
+        }
+        pulled
+    }
+
+    fn completes(&self, w: &Ways, context: &Ways) -> bool {
+        w.iter().any(|way| context.iter().any(|demand| way.dominates(demand)))
+    }
+}
+
+/// A way is an atom.
+impl Atomic for Visits {
+    fn atom(&self, w: &Ways, context: &Ways) -> Option<(Ways, Ways)> {
+        let way = w.iter().find(|way| context.iter().any(|demand| way.dominates(demand)))?;
+        Some((vec![*way], vec![*way]))
+    }
+
+    fn beginning_as(&self, w: &Ways, atom: &Ways) -> Ways {
+        let starts = |way: &&Way| atom.iter().any(|atom| atom.from == way.from);
+        w.iter().filter(starts).copied().collect()
     }
 }
 
@@ -149,10 +238,11 @@ mod tests {
                         let to = from + next(3 - u64::from(from)) as u8;
                         Way { from, to, touched: next(8) as u32, cost: next(6) }
                     });
-                    best(ways.collect())
+                    domain.combine(&domain.zero(), &ways.collect())
                 })
                 .collect();
             laws::semiring(&domain, &samples).unwrap();
+            laws::adjoint(&domain, &samples).unwrap();
         }
     }
 }

@@ -128,7 +128,11 @@ impl TraceReport {
     ) -> Self {
         let (answer, feasible, reason) = match &traced.outcome {
             Outcome::Feasible { .. } => ("feasible", Some(true), None),
-            Outcome::None(reason) => ("none", Some(false), Some(of_reason(reason))),
+            Outcome::None(reason) => {
+                let values = if traced.conditions.is_empty() { "" } else { ", with these values of arguments" };
+                let values = if matches!(reason, Reason::Proved(_)) { values } else { "" };
+                ("none", Some(false), Some(of_reason(reason) + values))
+            }
             Outcome::Open(why) => ("path", None, Some(why.clone())),
         };
         let mut body = TraceBody {
@@ -175,7 +179,8 @@ impl TraceReport {
             let is_visited = seen.as_ref().is_some_and(|seen| seen.is_visited(at));
             if is_visited { &mut body.visited } else { &mut body.missed }.push(of_clue(clue));
         }
-        let task = subject.checked.unwrap_or(subject.plain);
+        let is_failure = matches!(&traced.outcome, Outcome::Feasible { run, .. } if run.failure.is_some());
+        let task = subject.checked.filter(|_| is_failure).unwrap_or(subject.plain);
         Self { schema: SCHEMA, trace: body, assumptions: task.assumptions_in_words() }
     }
 }
@@ -185,8 +190,7 @@ fn of_reason(reason: &Reason) -> String {
         Reason::Misfit(misfit) => misfit.to_string(),
         Reason::NoPath => "no path through the program ends in this stack".to_owned(),
         Reason::NotVisited => "no path that ends in this stack visits all that must be visited".to_owned(),
-        Reason::Proved(Some(by)) => format!("no run ends in this stack (proved by {by})"),
-        Reason::Proved(None) => "no run ends in this stack".to_owned(),
+        Reason::Proved(_) => "no run ends in this stack (proved)".to_owned(),
     }
 }
 
