@@ -37,7 +37,7 @@ pub enum Sites {
     At(Vec<Node>),
     /// In one of these calls.
     Calls(Vec<EdgeRef>),
-    /// Somewhere, or there is no such frame: it is not known.
+    /// Somewhere, in any number of frames or none: it is not known.
     Unknown,
 }
 
@@ -79,14 +79,13 @@ pub fn fit(program: &Program, backtrace: &Backtrace) -> Result<Fitted, Misfit> {
     let mut fitted = Fitted { frames: Vec::new(), is_open: false, skipped: Vec::new(), notes: Vec::new() };
     let mut callees: Option<Vec<ProcedureId>> = None;
     for (at, frame) in backtrace.frames.iter().enumerate() {
-        let is_unknown = frame.function.is_none() && !is_runtime(frame);
-        if candidates[at].is_empty() && is_unknown && first < at && at < last {
-            fitted.frames.push(FittedFrame { frame: at, sites: Sites::Unknown });
-            callees = None;
-            continue;
-        }
         if candidates[at].is_empty() {
             fitted.skipped.push(at);
+            // A function of a library may call others, before it calls one of the program.
+            if first < at && at < last {
+                fitted.frames.push(FittedFrame { frame: at, sites: Sites::Unknown });
+                callees = None;
+            }
             continue;
         }
         let sites = if at == first {

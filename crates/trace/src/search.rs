@@ -184,42 +184,28 @@ impl Made {
         for symbol in self.last.values() {
             query.add(CONTROL, *symbol, at, ());
         }
-        // Frames that are not known may be there or not: the states behind them.
-        let mut before: Vec<State> = vec![at];
         for frame in &fitted.frames {
             match &frame.sites {
                 Sites::At(_) => {}
                 Sites::Calls(edges) => {
                     let next = query.add_state();
-                    for from in &before {
-                        for edge in edges {
-                            query.add(*from, self.behind[edge], next, ());
-                        }
+                    for edge in edges {
+                        query.add(at, self.behind[edge], next, ());
                     }
-                    before = vec![next];
+                    at = next;
                 }
                 Sites::Unknown => {
-                    let next = query.add_state();
-                    for from in &before {
-                        for symbol in self.behind.values() {
-                            query.add(*from, *symbol, next, ());
-                        }
+                    for symbol in self.behind.values() {
+                        query.add(at, *symbol, at, ());
                     }
-                    before.push(next);
                 }
             }
-            at = *before.last().unwrap_or(&at);
         }
-        for state in &before {
-            query.set_final(*state);
-        }
+        query.set_final(at);
         if fitted.is_open {
-            for state in &before {
-                for symbol in self.behind.values() {
-                    query.add(*state, *symbol, at, ());
-                }
+            for symbol in self.behind.values() {
+                query.add(at, *symbol, at, ());
             }
-            query.set_final(at);
         } else if is_start(program, program.entry) {
             // The frame of the front end that starts `main`.
             let bottom = query.add_state();
@@ -230,9 +216,7 @@ impl Made {
                     _ => false,
                 };
                 if edge.procedure == program.entry && starts {
-                    for state in &before {
-                        query.add(*state, *symbol, bottom, ());
-                    }
+                    query.add(at, *symbol, bottom, ());
                 }
             }
         }

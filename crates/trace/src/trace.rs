@@ -146,13 +146,28 @@ fn of_stack(program: &Program, fitted: &Fitted) -> Vec<Node> {
     found
 }
 
-/// The stack of a path, for one that has frames which are not known.
-fn stack_of(program: &Program, fitted: &Fitted, path: &Path) -> Fitted {
+/// The stack of a path in the place of one that has frames which are not known, and the conditions
+/// on its frames.
+fn stack_of(
+    program: &Program,
+    fitted: &Fitted,
+    path: &Path,
+    conditions: &[Condition],
+) -> (Fitted, Vec<Condition>) {
     let mut frames = vec![FittedFrame { frame: 0, sites: Sites::At(vec![path.end]) }];
+    let mut levels = vec![Some(0)];
+    let known = fitted.frames.iter().enumerate().skip(1);
+    let mut known = known.filter(|(_, frame)| frame.sites != Sites::Unknown).peekable();
     for edge in path.stack.iter().filter(|edge| !is_start(program, edge.procedure)) {
+        let is_known = |frame: &FittedFrame| matches!(&frame.sites, Sites::Calls(all) if all.contains(edge));
+        levels.push(known.next_if(|(_, frame)| is_known(frame)).map(|(level, _)| level));
         frames.push(FittedFrame { frame: frames.len(), sites: Sites::Calls(vec![*edge]) });
     }
-    Fitted { frames, is_open: false, ..fitted.clone() }
+    let moved = conditions.iter().filter_map(|condition| {
+        let level = levels.iter().position(|level| *level == Some(condition.level))?;
+        Some(Condition { level, ..condition.clone() })
+    });
+    (Fitted { frames, is_open: false, ..fitted.clone() }, moved.collect())
 }
 
 /// What a way visits, as a requirement.
@@ -176,9 +191,12 @@ fn runs(
     }
     let program = &subject.plain.program;
     let is_known = fitted.frames.iter().all(|frame| frame.sites != Sites::Unknown);
-    let concrete = if is_known { fitted.clone() } else { stack_of(program, fitted, path) };
+    let (concrete, conditions) = match is_known {
+        true => (fitted.clone(), traced.conditions.clone()),
+        false => stack_of(program, fitted, path, &traced.conditions),
+    };
     // A run that fails is what was seen. Half of the time is for it.
-    if let Some(checked) = subject.checked {
+    if let Some(checked) = subject.checked.filter(|_| is_known) {
         let kinds = backtrace.happened.as_ref().map(|happened| happened.kinds.clone()).unwrap_or_default();
         if let Some(run) = failing(checked, (backtrace, &path.way), clues, kinds, &traced.conditions, effort)
         {
@@ -199,21 +217,14 @@ fn runs(
             continue;
         }
         let required = required(evidence, way);
-        let asked = Asked {
-            fitted: &concrete,
-            required: &required,
-            conditions: &traced.conditions,
-            goal: &Goal::Arrive,
-        };
+        let asked =
+            Asked { fitted: &concrete, required: &required, conditions: &conditions, goal: &Goal::Arrive };
         let budget = match (is_last, effort.budget.left()) {
             (false, Some(left)) => effort.budget.within(left / 2),
             _ => effort.budget.clone(),
         };
         match decide(subject.plain, &asked, effort.replaying, effort.session, &budget) {
             Feasibility::Run(run) => return Outcome::Feasible { run, is_best: *way == path.way || i == 0 },
-            Feasibility::None { by } if is_last && is_known && open.is_none() => {
-                return Outcome::None(Reason::Proved(by));
-            }
             Feasibility::None { by } if is_last && is_known => return Outcome::None(Reason::Proved(by)),
             Feasibility::None { .. } => excluded.push(*way),
             Feasibility::Open(why) => open = Some(why),

@@ -63,8 +63,14 @@ impl Visits {
 /// it was added.
 fn add(ways: &mut Ways, way: Way) -> bool {
     let key = (way.from, way.to);
-    let start = ways.partition_point(|other| (other.from, other.to) < key);
-    let end = start + ways[start..].partition_point(|other| (other.from, other.to) == key);
+    let is_key = |other: Option<&Way>| other.is_some_and(|other| (other.from, other.to) == key);
+    // Without an order there is one pair of places only.
+    let (start, end) = if is_key(ways.first()) && is_key(ways.last()) {
+        (0, ways.len())
+    } else {
+        let start = ways.partition_point(|other| (other.from, other.to) < key);
+        (start, start + ways[start..].partition_point(|other| (other.from, other.to) == key))
+    };
     if ways[start..end].iter().any(|other| other.dominates(&way)) {
         return false;
     }

@@ -159,3 +159,24 @@ fn stacks_that_do_not_fit() {
     let open = fit(&task.program, &read("#0  f () at small.bp:5\n")).unwrap();
     assert!(open.is_open && open.notes[0].contains("any calls may lie below"));
 }
+
+#[test]
+fn unknown_frames_between_others_may_be_any() {
+    let text = "decl g;\nvoid f()\nbegin\n  g := T;\nend\nvoid h()\nbegin\n  f();\nend\nvoid main()\nbegin\n  h();\n  skip;\nend\n";
+    let task = parse(Language::Boolean, "small.bp", text, None).unwrap();
+    let length = |text: &str| {
+        let fitted = fit(&task.program, &read(text)).unwrap();
+        let evidence = wherefore_trace::Evidence::default();
+        let found = wherefore_trace::search(&task.program, &fitted, &evidence, &Default::default()).unwrap();
+        found.path.map(|path| path.way.cost)
+    };
+    assert_eq!(length("#0  f () at small.bp:4\n#1  0x1 in ?? ()\n#2  main () at small.bp:12\n"), Some(3));
+    assert_eq!(
+        length(
+            "#0  f () at small.bp:4\n#1  qsort () from libc.so.6\n#2  h () at small.bp:8\n#3  main () at small.bp:12\n"
+        ),
+        Some(3)
+    );
+    let direct = fit(&task.program, &read("#0  f () at small.bp:4\n#1  main () at small.bp:12\n"));
+    assert!(direct.is_err(), "without such a frame, the call is missing");
+}

@@ -41,7 +41,8 @@ fn written(folder: &Path, name: &str, text: &str) -> String {
 fn json(args: &[&str], code: i32) -> Value {
     let answer: Value = serde_json::from_str(&text(args, code)).expect("JSON");
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace.schema.json");
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(file).expect("the schema")).expect("JSON");
+    let schema: Value =
+        serde_json::from_str(&std::fs::read_to_string(file).expect("the schema")).expect("JSON");
     let schema = jsonschema::validator_for(&schema).expect("the schema can be compiled");
     let wrong: Vec<String> = schema.iter_errors(&answer).map(|error| error.to_string()).collect();
     assert!(wrong.is_empty(), "{wrong:?}\n{answer:#}");
@@ -97,14 +98,20 @@ fn evidence_is_visited() {
     for line in ["log line 1]", "log line 2]", "log line 3]"] {
         assert!(logged.contains(line), "{logged}");
     }
-    let answer = json(&[&JOBS[..], &["--visit", "20", "--visit", "jobs.c:18", "--order", "--json"]].concat(), 10);
-    let lines: Vec<u64> =
-        answer["trace"]["run"].as_array().expect("a run").iter().filter_map(|step| step["line"].as_u64()).collect();
+    let answer =
+        json(&[&JOBS[..], &["--visit", "20", "--visit", "jobs.c:18", "--order", "--json"]].concat(), 10);
+    let lines: Vec<u64> = answer["trace"]["run"]
+        .as_array()
+        .expect("a run")
+        .iter()
+        .filter_map(|step| step["line"].as_u64())
+        .collect();
     let first = lines.iter().position(|line| *line == 20).expect("line 20 is visited");
     assert!(lines[first..].contains(&18), "{lines:?}");
     assert_eq!(answer["trace"]["missed"], serde_json::json!([]));
     let folder = folder("trace-coverage");
-    let coverage = written(&folder, "cov.info", "SF:jobs.c\nDA:15,2\nDA:16,1\nDA:18,0\nDA:20,1\nend_of_record\n");
+    let coverage =
+        written(&folder, "cov.info", "SF:jobs.c\nDA:15,2\nDA:16,1\nDA:18,0\nDA:20,1\nend_of_record\n");
     let covered = json(&[&JOBS[..], &["--coverage", &coverage, "--path-only", "--json"]].concat(), 5);
     let lines: Vec<u64> = covered["trace"]["path"]
         .as_array()
@@ -123,9 +130,13 @@ fn mistakes_are_named() {
     let folder = folder("trace-mistakes");
     let file = |name: &str, text: &str| written(&folder, name, text);
     let nothing = file("nothing.txt", "it crashed\n");
-    assert!(refused(&["examples/list.c", "--crash", &nothing]).contains("nothing.txt:1:1: no frame of a stack"));
+    assert!(
+        refused(&["examples/list.c", "--crash", &nothing]).contains("nothing.txt:1:1: no frame of a stack")
+    );
     let broken = file("broken.txt", "#0  nth () at list.c:10\n#1  0xq main\n");
-    assert!(refused(&["examples/list.c", "--crash", &broken]).contains("broken.txt:2:3: a function is expected"));
+    assert!(
+        refused(&["examples/list.c", "--crash", &broken]).contains("broken.txt:2:3: a function is expected")
+    );
     assert!(refused(&["examples/list.c", "--crash", "no-such-file"]).contains("no-such-file"));
     assert!(refused(&[&LIST[..], &["--visit", "1"]].concat()).contains("examples/list.c:1 has no statement"));
     assert!(refused(&[&LIST[..], &["--visit", "ten"]].concat()).contains("neither a line nor FILE:LINE"));
@@ -162,7 +173,10 @@ fn a_report_of_address_sanitizer_is_reproduced() {
     let answer = json(&[&file, "--crash", &report, "--json"], 10);
     let trace = &answer["trace"];
     assert_eq!(trace["happened"], "heap-use-after-free");
-    assert_eq!((&trace["replay"]["outcome"], &trace["replay"]["same_stack"]), (&Value::from("confirmed"), &Value::from(true)));
+    assert_eq!(
+        (&trace["replay"]["outcome"], &trace["replay"]["same_stack"]),
+        (&Value::from("confirmed"), &Value::from(true))
+    );
     let inputs: Vec<u8> = trace["inputs"]
         .as_array()
         .expect("inputs")

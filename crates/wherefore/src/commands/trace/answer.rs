@@ -129,7 +129,8 @@ impl TraceReport {
         let (answer, feasible, reason) = match &traced.outcome {
             Outcome::Feasible { .. } => ("feasible", Some(true), None),
             Outcome::None(reason) => {
-                let values = if traced.conditions.is_empty() { "" } else { ", with these values of arguments" };
+                let values =
+                    if traced.conditions.is_empty() { "" } else { ", with these values of arguments" };
                 let values = if matches!(reason, Reason::Proved(_)) { values } else { "" };
                 ("none", Some(false), Some(of_reason(reason) + values))
             }
