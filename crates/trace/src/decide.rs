@@ -113,7 +113,7 @@ pub fn decide(
         Overall::Unsafe(run) => {
             let failure = match asked.goal {
                 Goal::Arrive => None,
-                Goal::Fail(_) => Some(failure(&changed, run.target, run.trace.last())),
+                Goal::Fail { .. } => Some(failure(&changed, run.target, run.trace.last())),
             };
             let inputs = inputs(&changed, &run.trace);
             let trace = spine.origins.trace(&run.trace);

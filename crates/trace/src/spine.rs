@@ -24,8 +24,13 @@ use crate::lines::{is_start, line_of};
 pub enum Goal {
     /// Those that come to the line of the crash with the stack.
     Arrive,
-    /// Those that fail there: by one of these kinds, or any if there are none.
-    Fail(Vec<ViolationKind>),
+    /// Those that fail there.
+    Fail {
+        /// By one of these kinds, or any if there are none.
+        kinds: Vec<ViolationKind>,
+        /// Or by a failed assertion, or a call that is an error.
+        assertions: bool,
+    },
 }
 
 /// What a run must visit.
@@ -250,8 +255,8 @@ impl Maker<'_> {
                         errors.push(site(error, ErrorKind::Assertion));
                     }
                 }
-                Goal::Fail(kinds) => {
-                    for failure in self.failures(&here, kinds) {
+                Goal::Fail { kinds, assertions } => {
+                    for failure in self.failures(&here, kinds, *assertions) {
                         let body = &mut self.bodies[copy.0 as usize];
                         for index in 0..body.edge_count() {
                             if body.edge(index).to == failure && !condition.is_empty() {
@@ -278,7 +283,7 @@ impl Maker<'_> {
     }
 
     /// The failed checks of a statement.
-    fn failures(&self, here: &[Node], kinds: &[ViolationKind]) -> Vec<LocationId> {
+    fn failures(&self, here: &[Node], kinds: &[ViolationKind], assertions: bool) -> Vec<LocationId> {
         let Some(procedure) = here.first().map(|node| node.procedure) else { return Vec::new() };
         let body = self.program.procedure(procedure);
         let lines: Vec<_> = here.iter().filter_map(|node| line_of(self.program, *node)).collect();
@@ -291,8 +296,7 @@ impl Maker<'_> {
                 });
             let fits = match &at.violation {
                 Some(violation) => kinds.is_empty() || kinds.contains(&violation.kind),
-                // A failed assertion ends by a signal, and so may other errors.
-                None => kinds.is_empty(),
+                None => assertions,
             };
             at.kind == LocationKind::Error && near && fits
         };

@@ -1,10 +1,10 @@
 //! From a backtrace and clues to an answer: a run, no run, or a path of which it is not known.
 
 use wherefore_check::{Budget, EngineName, Replaying, Session};
-use wherefore_program::{Node, Program, Task, ViolationKind};
+use wherefore_program::{Node, Program, Task, Unsupported};
 use wherefore_pushdown::Limits;
 
-use crate::backtrace::Backtrace;
+use crate::backtrace::{Backtrace, Frame};
 use crate::conditions::{Condition, conditions};
 use crate::decide::{Asked, Feasibility, Run, decide};
 use crate::evidence::{Clues, Evidence};
@@ -103,10 +103,18 @@ pub fn trace(subject: Subject<'_>, backtrace: &Backtrace, clues: &Clues, effort:
     let fitted = match fit(program, backtrace) {
         Ok(fitted) => fitted,
         Err(misfit) => {
-            traced.outcome = Outcome::None(Reason::Misfit(misfit));
+            traced.outcome = match not_modelled(subject.plain, backtrace, misfit.frame) {
+                Some(what) => Outcome::Open(format!("{misfit}; but {what}")),
+                None => Outcome::None(Reason::Misfit(misfit)),
+            };
             return traced;
         }
     };
+    if backtrace.frames.iter().enumerate().any(|(at, frame)| is_handler(&fitted, at, frame)) {
+        traced.outcome = Outcome::Open("a signal handler runs on this stack".to_owned());
+        traced.fitted = Some(fitted);
+        return traced;
+    }
     (traced.conditions, traced.ignored) = conditions(program, backtrace, &fitted);
     let evidence = Evidence::new(program, clues, &of_stack(program, &fitted));
     match search(program, &fitted, &evidence, effort.limits) {
@@ -114,8 +122,12 @@ pub fn trace(subject: Subject<'_>, backtrace: &Backtrace, clues: &Clues, effort:
         Ok(found) => {
             traced.ways = found.ways;
             traced.path = found.path;
-            if traced.path.is_none() && !traced.ways.is_empty() {
-                traced.outcome = Outcome::None(Reason::NotVisited);
+            if traced.path.is_none() {
+                let reason = if traced.ways.is_empty() { Reason::NoPath } else { Reason::NotVisited };
+                traced.outcome = match not_modelled(subject.plain, backtrace, None) {
+                    Some(what) => Outcome::Open(format!("no path was found, but {what}")),
+                    None => Outcome::None(reason),
+                };
             }
         }
     }
@@ -127,6 +139,23 @@ pub fn trace(subject: Subject<'_>, backtrace: &Backtrace, clues: &Clues, effort:
     }
     traced.fitted = Some(fitted);
     traced
+}
+
+/// What speaks against that there is no path: places that are not modelled, at a frame or anywhere,
+/// and what must not matter.
+fn not_modelled(task: &Task, backtrace: &Backtrace, frame: Option<usize>) -> Option<String> {
+    let program = &task.program;
+    let line = frame.and_then(|frame| backtrace.frames[frame].line);
+    let here = |place: &&Unsupported| line.is_none() || program.line(place.node) == line;
+    let place = task.unsupported.iter().find(here).map(|place| place.words(program));
+    let doubt = task.doubts.first().map(|doubt| format!("it rests on this: {}", doubt.words(program)));
+    place.or(doubt)
+}
+
+/// Whether a frame, between others of the program, says that a signal was handled.
+fn is_handler(fitted: &Fitted, at: usize, frame: &Frame) -> bool {
+    let lowest = fitted.frames.last().map_or(0, |frame| frame.frame);
+    frame.function.as_deref() == Some("<signal handler>") && at < lowest && fitted.frames[0].frame < at
 }
 
 /// The locations of the frames: runs are there, whatever was counted.
@@ -197,9 +226,7 @@ fn runs(
     };
     // A run that fails is what was seen. Half of the time is for it.
     if let Some(checked) = subject.checked.filter(|_| is_known) {
-        let kinds = backtrace.happened.as_ref().map(|happened| happened.kinds.clone()).unwrap_or_default();
-        if let Some(run) = failing(checked, (backtrace, &path.way), clues, kinds, &traced.conditions, effort)
-        {
+        if let Some(run) = failing(checked, (backtrace, &path.way), clues, &traced.conditions, effort) {
             return Outcome::Feasible { run: Box::new(run), is_best: true };
         }
     }
@@ -239,7 +266,6 @@ fn failing(
     checked: &Task,
     (backtrace, way): (&Backtrace, &Way),
     clues: &Clues,
-    kinds: Vec<ViolationKind>,
     conditions: &[Condition],
     effort: &Effort<'_>,
 ) -> Option<Run> {
@@ -249,7 +275,13 @@ fn failing(
     let required = required(&evidence, way);
     let budget =
         effort.budget.left().map_or_else(|| effort.budget.clone(), |left| effort.budget.within(left / 2));
-    let goal = Goal::Fail(kinds);
+    let goal = match &backtrace.happened {
+        Some(happened) => Goal::Fail {
+            kinds: happened.kinds.clone(),
+            assertions: happened.is_abort || happened.kinds.is_empty(),
+        },
+        None => Goal::Fail { kinds: Vec::new(), assertions: true },
+    };
     let asked = Asked { fitted: &fitted, required: &required, conditions, goal: &goal };
     match decide(checked, &asked, effort.replaying, effort.session, &budget) {
         Feasibility::Run(run) => Some(*run),

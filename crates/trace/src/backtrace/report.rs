@@ -12,6 +12,8 @@ pub struct Happened {
     pub words: String,
     /// The rules of C that may have been broken; all, if there are none.
     pub kinds: Vec<ViolationKind>,
+    /// Whether the program has ended itself, by a failed assertion or otherwise.
+    pub is_abort: bool,
 }
 
 /// What a line says.
@@ -19,16 +21,21 @@ pub(super) fn happened(line: &str) -> Option<Happened> {
     if let Some((_, what)) = line.split_once("ERROR: AddressSanitizer: ") {
         let what = what.strip_prefix("attempting ").unwrap_or(what);
         let words: Vec<&str> = what.split_whitespace().take_while(|word| *word != "on").collect();
-        return Some(Happened { kinds: kinds_of(&words.join(" ")), words: words.join(" ") });
+        return Some(of_words(&words.join(" ")));
     }
     if let Some((_, what)) = line.split_once(": runtime error: ") {
-        return Some(Happened { kinds: kinds_of(what), words: what.trim().to_owned() });
+        return Some(of_words(what.trim()));
     }
     let signal = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').find(|word| {
         ["SIGSEGV", "SIGBUS", "SIGFPE", "SIGABRT", "SIGILL", "SIGTRAP"].contains(word)
             || line.contains("stop reason") && *word == "EXC_BAD_ACCESS"
     })?;
-    Some(Happened { kinds: kinds_of(signal), words: signal.to_owned() })
+    Some(of_words(signal))
+}
+
+fn of_words(words: &str) -> Happened {
+    let is_abort = ["SIGABRT", "ABRT", "SIGTRAP", "SIGILL"].contains(&words);
+    Happened { kinds: kinds_of(words), words: words.to_owned(), is_abort }
 }
 
 /// The place in front of a message of UndefinedBehaviorSanitizer: `a.c:4:33: runtime error: …`.
@@ -71,6 +78,9 @@ fn kinds_of(words: &str) -> Vec<ViolationKind> {
         vec![Shift]
     } else if words.starts_with("SEGV") || has("SIGSEGV") || has("SIGBUS") || has("EXC_BAD_ACCESS") {
         vec![Null, Bounds, UseAfterFree, UseAfterScope]
+    } else if has("SIGABRT") {
+        // What the C library notices, and then aborts.
+        vec![DoubleFree, InvalidFree]
     } else if has("param-overlap") {
         vec![Library, Bounds]
     } else {
