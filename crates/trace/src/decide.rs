@@ -49,11 +49,9 @@ impl Run {
             fitted.frames.iter().map(|fitted| frame(fitted.frame)).collect()
         };
         let (ours, theirs) = (frames(&ours, backtrace), frames(&theirs, &other));
-        let alike = |((name, line), (other, at)): (
-            &(Option<String>, Option<u32>),
-            &(Option<String>, Option<u32>),
-        )| { name == other && (line.is_none() || line == at) };
-        Some(ours.len() == theirs.len() && ours.iter().zip(&theirs).all(alike))
+        let mut pairs = ours.iter().zip(&theirs);
+        let alike = pairs.all(|(a, b)| a.0 == b.0 && (a.1.is_none() || a.1 == b.1));
+        Some(ours.len() == theirs.len() && alike)
     }
 }
 

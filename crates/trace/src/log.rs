@@ -146,7 +146,7 @@ impl Pattern {
                 }
                 '%' => {
                     // Flags, width, precision and length end with a letter that is a conversion.
-                    while let Some(next) = chars.next() {
+                    for next in chars.by_ref() {
                         if next.is_ascii_alphabetic() && !"hlLqjzt".contains(next) {
                             break;
                         }

@@ -46,6 +46,10 @@ pub(super) fn place(line: &str) -> Option<Frame> {
         .filter(|frame| frame.line.is_some())
 }
 
+/// Words for accesses outside of an object.
+const BOUNDS: [&str; 5] =
+    ["buffer-overflow", "buffer-underflow", "out of bounds", "out-of-bounds", "insufficient space"];
+
 fn kinds_of(words: &str) -> Vec<ViolationKind> {
     use ViolationKind::{
         Bounds, Division, DoubleFree, InvalidFree, Library, Null, Overflow, Shift, UseAfterFree,
@@ -60,13 +64,7 @@ fn kinds_of(words: &str) -> Vec<ViolationKind> {
         vec![DoubleFree]
     } else if has("bad-free") || has("free on address") {
         vec![InvalidFree]
-    } else if has("buffer-overflow")
-        || has("buffer-underflow")
-        || has("out of bounds")
-        || has("out-of-bounds")
-    {
-        vec![Bounds]
-    } else if has("insufficient space") {
+    } else if BOUNDS.iter().any(|part| has(part)) {
         vec![Bounds]
     } else if has("null pointer") {
         vec![Null]

@@ -12,6 +12,7 @@ use clap::Args;
 use wherefore_check::{Budget, Replaying, Session};
 use wherefore_frontend::load;
 use wherefore_program::Task;
+use wherefore_pushdown::Limits;
 use wherefore_trace::{
     Backtrace, Clue, Clues, Coverage, Effort, Evidence, MOST_IN_ORDER, MOST_LINES, Origin, Outcome, Place,
     Subject, fit, has_steps, logged, search, trace,
@@ -122,7 +123,7 @@ pub fn run(args: &TraceArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let session = Session::new(prover).with_listener(move |progress| live.show(progress));
     let replaying: Replaying = args.c.replaying();
     let effort = Effort {
-        limits: &args.limits.limits(),
+        limits: &args.path_limits(),
         budget: &budget,
         session: &session,
         replaying: &replaying,
@@ -154,6 +155,12 @@ impl TraceArgs {
     fn name(&self) -> String {
         let mut files = self.file.iter().chain(&self.c.project).map(|path| path.display().to_string());
         files.next().unwrap_or_default()
+    }
+
+    /// What the search for a path may take.
+    fn path_limits(&self) -> Limits {
+        let limits = self.limits.limits();
+        Limits { time: limits.time.or(Some(DEFAULT_FOR_C)), ..limits }
     }
 
     fn question(&self, message: String) -> CliError {
@@ -232,7 +239,7 @@ impl TraceArgs {
             // What the best path visits without it need not be weighed.
             let on_path = fit(program, backtrace).ok().and_then(|fitted| {
                 let evidence = Evidence::new(program, &clues, &[]);
-                search(program, &fitted, &evidence, &self.limits.limits()).ok()?.path
+                search(program, &fitted, &evidence, &self.path_limits()).ok()?.path
             });
             let nodes = on_path.map_or(Vec::new(), |path| path.nodes(program));
             let left = coverage.add_to(program, &mut clues, &nodes);
