@@ -35,8 +35,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether the stack of the compiled program, if a report shows it, is that of the backtrace: the
-    /// same functions of the program, at the same lines.
+    /// Whether the stack of the compiled program, if a report shows it, is that of the backtrace:
+    /// the same functions of the program, at the same lines.
     pub fn same_stack(&self, program: &Program, backtrace: &Backtrace) -> Option<bool> {
         let Some(Replay::Confirmed { report: Some(report), .. }) = &self.replay else { return None };
         let other = Backtrace::parse(report).ok()?;

@@ -103,6 +103,12 @@ impl Evidence {
         way.from == 0 && way.touched & must == must && (!self.order_is_must || way.to == self.ordered())
     }
 
+    /// The way that visits no more than it must.
+    pub(crate) fn least(&self) -> Way {
+        let to = if self.order_is_must { self.ordered() } else { 0 };
+        Way { from: 0, to, touched: (1u32 << self.must) - 1, cost: u64::MAX }
+    }
+
     /// The best of some ways: it touches what it must, most of the rest, and is the shortest of
     /// these.
     pub fn best(&self, ways: &Ways) -> Option<Way> {

@@ -232,9 +232,11 @@ fn runs(
     }
     let mut choices: Vec<Way> = traced.ways.iter().filter(|way| evidence.is_enough(way)).copied().collect();
     choices.sort_by_key(|way| (std::cmp::Reverse(u32::from(way.to) + way.touched.count_ones()), way.cost));
-    let least = choices.last().copied();
     choices.truncate(MOST_CHOICES);
-    choices.extend(least.filter(|way| !choices.contains(way)));
+    // No way of the front may visit as little as is allowed: only that answers for all runs.
+    let least = evidence.least();
+    choices.retain(|way| (way.touched, way.to) != (least.touched, least.to));
+    choices.push(least);
     let mut excluded: Vec<Way> = Vec::new();
     let mut open: Option<String> = None;
     for (i, way) in choices.iter().enumerate() {
@@ -251,7 +253,7 @@ fn runs(
             _ => effort.budget.clone(),
         };
         match decide(subject.plain, &asked, effort.replaying, effort.session, &budget) {
-            Feasibility::Run(run) => return Outcome::Feasible { run, is_best: *way == path.way || i == 0 },
+            Feasibility::Run(run) => return Outcome::Feasible { run, is_best: i == 0 },
             Feasibility::None { by } if is_last && is_known => return Outcome::None(Reason::Proved(by)),
             Feasibility::None { .. } => excluded.push(*way),
             Feasibility::Open(why) => open = Some(why),

@@ -26,7 +26,7 @@ impl Visited {
 }
 
 /// Looks up the clues along the locations of a path.
-pub fn visited(_program: &Program, evidence: &Evidence, nodes: &[Node]) -> Visited {
+pub fn visited(evidence: &Evidence, nodes: &[Node]) -> Visited {
     let mut found = Visited::default();
     let unordered = evidence.points().len();
     let mut next = 0usize;

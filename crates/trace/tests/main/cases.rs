@@ -64,7 +64,7 @@ fn check_path(program: &Program, fact: &YamlOwned) -> Result<(), String> {
     }
     // What the path visits is what its weight says.
     let clues = clues(fact, program.sources[0].name());
-    let seen = visited(program, &Evidence::new(program, &clues, &[]), &nodes);
+    let seen = visited(&Evidence::new(program, &clues, &[]), &nodes);
     let count = (0..clues.should.len() + clues.order.len()).filter(|clue| seen.is_visited(*clue)).count();
     if count != touched as usize {
         return Err(format!("{count} are visited, {touched} touched"));
@@ -99,7 +99,7 @@ fn check_run(file: &Path, program: &Program, fact: &YamlOwned) -> Result<(), Str
         (Outcome::None(_), Some("none")) => Ok(()),
         (Outcome::Feasible { run, .. }, None) => {
             let nodes: Vec<_> = run.trace.states().filter_map(|state| state.node()).collect();
-            let seen = visited(&task.program, &Evidence::new(&task.program, &clues, &[]), &nodes);
+            let seen = visited(&Evidence::new(&task.program, &clues, &[]), &nodes);
             let count = (0..clues.should.len() + clues.order.len()).filter(|clue| seen.is_visited(*clue));
             let (count, expected) = (count.count(), list(fact, "touched").len());
             if count == expected { Ok(()) } else { Err(format!("{count} are visited, not {expected}")) }
@@ -157,4 +157,25 @@ fn traces_of_cases() {
 #[ignore = "needs a folder of cases, WHEREFORE_CASES"]
 fn traces_of_other_cases() {
     assert!(check(&wherefore_testing::given("WHEREFORE_CASES")) > 0, "there are no facts");
+}
+
+/// The shortest path visits a preferred line, and no run does: *none* must not follow from that.
+#[test]
+fn a_preferred_line_that_no_run_visits_does_not_exclude_runs() {
+    let text = "decl g;\nvoid main()\nbegin\n  g := F;\n  if (g) then\n    skip;\n  else\n    skip;\n    skip;\n  fi;\n  \
+                g := T;\nend\n";
+    let task = wherefore_frontend::parse(wherefore_program::Language::Boolean, "small.bp", text, None)
+        .expect("a program");
+    let clue = Clue { places: vec![("small.bp".to_owned(), 6)], origin: Origin::Named };
+    let clues = Clues { should: vec![clue], ..Clues::default() };
+    let effort = Effort {
+        limits: &Limits::default(),
+        budget: &Budget::default().within(Duration::from_secs(60)),
+        session: &Session::default(),
+        replaying: &Replaying::Off,
+        wants_run: true,
+    };
+    let stack = backtrace(&task.program, &[11]);
+    let traced = trace(Subject { plain: &task, checked: None }, &stack, &clues, &effort);
+    assert!(matches!(traced.outcome, Outcome::Feasible { is_best: false, .. }), "{:?}", traced.outcome);
 }

@@ -107,7 +107,7 @@ fn answers_are_those_of_explicit_search() {
                 program.replay(&run.trace).unwrap_or_else(|e| panic!("{e}\n{text}"));
                 assert!(is_there(&fitted, run.trace.last()), "{stack:?}\n{text}");
                 let nodes: Vec<Node> = run.trace.states().filter_map(State::node).collect();
-                let seen = visited(program, &evidence, &nodes);
+                let seen = visited(&evidence, &nodes);
                 assert!((0..wanted.len()).all(|clue| seen.is_visited(clue)), "{wanted:?}\n{text}");
                 assert!(expected || !is_complete, "explicit search finds no such run: {stack:?}\n{text}");
             }

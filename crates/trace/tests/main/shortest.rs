@@ -179,7 +179,7 @@ fn lengths_are_those_of_a_search_by_configurations() {
             assert!(is_there(&fitted, &at) && at.1 == path.end, "{text}");
             let length = nodes.iter().filter(|node| is_step(program, **node)).count() as u64;
             assert_eq!(length, path.way.cost, "{text}");
-            let seen = visited(program, &evidence, &nodes);
+            let seen = visited(&evidence, &nodes);
             let count =
                 (0..clues.should.len() + clues.order.len()).filter(|clue| seen.is_visited(*clue)).count();
             assert_eq!(count as u32, path.way.touched.count_ones() + u32::from(path.way.to), "{text}");

@@ -155,7 +155,7 @@ impl TraceReport {
         let plain = &subject.plain.program;
         let mut seen = None;
         if let Some(path) = &traced.path {
-            let found = visited(plain, &Evidence::new(plain, clues, &[]), &path.nodes(plain));
+            let found = visited(&Evidence::new(plain, clues, &[]), &path.nodes(plain));
             body.path = path_steps(plain, path, &found, clues);
             seen = Some(found);
         }
@@ -163,7 +163,7 @@ impl TraceReport {
             let task = subject.checked.filter(|_| run.failure.is_some()).unwrap_or(subject.plain);
             let program = &task.program;
             let nodes: Vec<Node> = run.trace.states().filter_map(|state| state.node()).collect();
-            let found = visited(program, &Evidence::new(program, clues, &[]), &nodes);
+            let found = visited(&Evidence::new(program, clues, &[]), &nodes);
             body.run = run_steps(program, task.is_c(), run, &found, clues);
             body.failure.clone_from(&run.failure);
             let input = |(function, value): &(String, String)| InputReport {

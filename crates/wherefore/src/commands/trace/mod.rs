@@ -72,7 +72,8 @@ pub struct TraceArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "order")]
     log: Option<PathBuf>,
 
-    /// A function of the program that writes its format to the log, too; can be given several times.
+    /// A function of the program that writes its format to the log, too; can be given several
+    /// times.
     #[arg(long, value_name = "NAME", requires = "log")]
     log_function: Vec<String>,
 
