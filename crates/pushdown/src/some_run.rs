@@ -11,7 +11,7 @@ use crate::names::RuleId;
 use crate::saturation::Saturated;
 use crate::semiring::{AdjointMerge, Atomic};
 use crate::store::TransId;
-use crate::summary::{AcceptingPath, first_accepting_path};
+use crate::summary::{AcceptingPath, accepting_paths, first_accepting_path};
 use crate::system::System;
 use crate::witness::{Cause, Log};
 
@@ -60,10 +60,45 @@ impl<W: Clone + Eq> Saturated<W> {
         S: Atomic<Weight = W>,
         M: AdjointMerge<S>,
     {
-        let log = self.log.as_ref().filter(|_| self.automaton.reading() == Reading::Backward)?;
         let path = first_accepting_path(domain, &self.automaton, query)?;
+        self.run_along(domain, system, &path, &domain.any_context())
+    }
+
+    /// The same for a run whose weight a context accepts: with costs, one that is cheap enough.
+    pub fn some_run_that<S, M>(
+        &self,
+        domain: &S,
+        system: &System<W, M>,
+        query: &Automaton<()>,
+        wanted: &S::Context,
+    ) -> Option<Vec<RuleId>>
+    where
+        S: Atomic<Weight = W>,
+        M: AdjointMerge<S>,
+    {
+        let along = |path: &AcceptingPath| {
+            let weights = path.transitions.iter().map(|id| &self.automaton.store.weights[*id as usize]);
+            weights.fold(domain.one(), |after, weight| domain.extend(weight, &after))
+        };
+        let paths = accepting_paths(domain, &self.automaton, query);
+        let path = paths.into_iter().find(|path| domain.completes(&along(path), wanted))?;
+        self.run_along(domain, system, &path, wanted)
+    }
+
+    fn run_along<S, M>(
+        &self,
+        domain: &S,
+        system: &System<W, M>,
+        path: &AcceptingPath,
+        wanted: &S::Context,
+    ) -> Option<Vec<RuleId>>
+    where
+        S: Atomic<Weight = W>,
+        M: AdjointMerge<S>,
+    {
+        let log = self.log.as_ref().filter(|_| self.automaton.reading() == Reading::Backward)?;
         let mut walk = Walk::new(domain, system, self, log);
-        walk.start(&path)?;
+        walk.start(path, wanted)?;
         walk.run()
     }
 }
@@ -93,7 +128,7 @@ impl<'a, S: Atomic, M: AdjointMerge<S>> Walk<'a, S, M> {
     }
 
     /// Chooses an atom for each transition of an accepting path, from the topmost symbol down.
-    fn start(&mut self, path: &AcceptingPath) -> Option<()> {
+    fn start(&mut self, path: &AcceptingPath, wanted: &S::Context) -> Option<()> {
         let d = self.domain;
         let automaton = &self.saturated.automaton;
         let weight = |id: &TransId| &automaton.store.weights[*id as usize];
@@ -112,8 +147,8 @@ impl<'a, S: Atomic, M: AdjointMerge<S>> Walk<'a, S, M> {
                 after = d.extend(self.system.weight(call), &after);
                 tasks.push(Task::Rule(call));
             }
-            let wanted = d.pull(&below.pop()?, &d.any_context(), &after);
-            let (atom, context) = d.atom(caller, &wanted)?;
+            let here = d.pull(&below.pop()?, wanted, &after);
+            let (atom, context) = d.atom(caller, &here)?;
             after = d.extend(&atom, &after);
             tasks.push(Task::Reach { trans: *id, until: u32::MAX, context });
         }

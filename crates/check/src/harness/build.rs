@@ -319,7 +319,7 @@ fn execute(
     let marked = said.contains(MARK);
     let why = match (status.code(), status.signal()) {
         (Some(FAILED), _) if marked && broken.is_some() => "it fails at an assertion".to_owned(),
-        (Some(FAILED), _) if marked => return Replay::Confirmed { note: None },
+        (Some(FAILED), _) if marked => return Replay::Confirmed { note: None, report: None },
         (Some(NOT_ASSUMED), _) => "an assumption does not hold".to_owned(),
         (Some(ENDED), _) => "it ends at an error that does not count".to_owned(),
         (Some(code), _) => format!("it leaves with exit code {code}"),

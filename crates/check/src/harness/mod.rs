@@ -95,6 +95,8 @@ pub enum Replay {
     Confirmed {
         /// A caveat.
         note: Option<String>,
+        /// The report of a sanitizer, with the stack.
+        report: Option<String>,
     },
     /// The compiled program ran with all that the run depends on, or computed it, and ended without
     /// failing.
@@ -211,8 +213,8 @@ fn replay_case(case: &Case<'_>, is_approximated: bool, how: (Enclosure, Duration
     let feeding = Feeding::new(case);
     let (harness, outcome, model) = build::run(case, &feeding, how);
     let outcome = match (outcome, model) {
-        (Replay::Confirmed { .. }, Model::Wider) => {
-            Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()) }
+        (Replay::Confirmed { report, .. }, Model::Wider) => {
+            Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()), report }
         }
         (Replay::NotConfirmed { why }, model) => {
             let why = match model {

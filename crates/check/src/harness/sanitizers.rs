@@ -62,9 +62,10 @@ impl Broken {
         match self.uses_address_sanitizer() {
             true => {
                 "PLAIN const char *__asan_default_options(void) {\n  \
-                 return \"detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=2048\";\n}\n"
+                 return \"detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=2048\";\n}\n\
+                 PLAIN const char *__ubsan_default_options(void) { return \"print_stacktrace=1\"; }\n"
             }
-            false => "",
+            false => "PLAIN const char *__ubsan_default_options(void) { return \"print_stacktrace=1\"; }\n",
         }
     }
 
@@ -73,7 +74,7 @@ impl Broken {
         let report = first_report(said, &self.file)?;
         let same_file = Path::new(&report.file).file_name() == Path::new(&self.file).file_name();
         if same_file && (self.first_line..=self.last_line).contains(&report.line) {
-            return Some(Replay::Confirmed { note: Some(report.what) });
+            return Some(Replay::Confirmed { note: Some(report.what), report: Some(said.to_owned()) });
         }
         Some(Replay::NotConfirmed {
             why: format!("it fails at {}:{} instead: {}", report.file, report.line, report.what),

@@ -1,4 +1,5 @@
-//! Questions to programs: `wherefore check`, `explain`, `flow`, `project`, `slice` and `serve`.
+//! Questions to programs: `wherefore check`, `explain`, `flow`, `project`, `slice`, `trace` and
+//! `serve`.
 //!
 //! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C
 //! is read; `files.rs`, `database.rs`: from which files; `report.rs`: an answer as data for JSON;
@@ -23,6 +24,7 @@ pub mod serve;
 pub mod slice;
 mod summary;
 mod text;
+pub mod trace;
 mod undecided;
 
 use std::path::{Path, PathBuf};

@@ -148,7 +148,7 @@ pub struct Replayed {
 impl Replayed {
     pub fn of(replay: &Replay) -> Self {
         match replay {
-            Replay::Confirmed { note } => Self { outcome: "confirmed", why: note.clone() },
+            Replay::Confirmed { note, .. } => Self { outcome: "confirmed", why: note.clone() },
             Replay::NotConfirmed { why } => Self { outcome: "not-confirmed", why: Some(why.clone()) },
             Replay::NotReplayed { why } => Self { outcome: "not-replayed", why: Some(why.clone()) },
         }

@@ -16,5 +16,6 @@ mod replay;
 mod sources;
 mod task;
 mod terminal;
+mod traces;
 mod tutorial;
 mod verdicts;
