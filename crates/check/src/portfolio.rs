@@ -233,6 +233,7 @@ impl Search<'_> {
         // Where the slice fails soon, the program does so soon or behind much that does not matter.
         let budget = budget.within((begin.elapsed() * 10).max(LEAST_WHOLE));
         let whole = race(&task, self.engines, self.session, &budget);
+        answer.facts = whole.facts;
         for ((at, parts), verdict) in provided.into_iter().zip(whole.verdicts) {
             answer.verdicts[at] = match verdict {
                 Verdict::Unknown(_) if !parts.is_empty() => Verdict::Unknown(Why::Provided(parts)),

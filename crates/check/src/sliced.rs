@@ -37,7 +37,9 @@ impl Sliced {
     /// The slice for the checks of a task; none if it would leave nothing out, or if engines are
     /// not to see one.
     pub fn new(task: &Task, prover: &Prover) -> Option<Self> {
-        if *prover != Prover::Embedded || task.program.has_small_data() {
+        // Variants of a program that others make need not be well-formed.
+        let is_other = task.program.has_small_data() || task.program.check().is_err();
+        if *prover != Prover::Embedded || is_other {
             return None;
         }
         let slice = Slice::new(&task.program, task.checks.iter().map(|check| check.node))?;

@@ -231,20 +231,18 @@ impl Control {
         ends.insert(body.exit.0);
         ends.extend(body.location_ids().filter(|location| ends_run(body, *location)).map(|at| at.0));
         edges.extend(ends.iter().map(|end| (*end, sink)));
-        // Loops that are never left end nowhere: their heads count as ends.
+        // A loop from which the procedure does not return is left only at a location that is wanted,
+        // or that ends the run, and need not be left at all: its head counts as an end.
         let graph = Graph::new(count + 1, edges.iter().copied());
         let order = graph.reverse_postorder(body.entry.0);
         let mut rank = vec![usize::MAX; count + 1];
         order.iter().enumerate().for_each(|(i, node)| rank[*node as usize] = i);
-        let components = graph.components();
-        let mut component_of = vec![0; count + 1];
-        for (i, component) in components.iter().enumerate() {
-            component.iter().for_each(|node| component_of[*node as usize] = i);
-        }
-        for (i, component) in components.iter().enumerate() {
-            let is_left =
-                |node: &u32| graph.successors(*node).iter().any(|next| component_of[*next as usize] != i);
-            if *component != [sink] && !component.iter().any(is_left) {
+        let returns: BTreeSet<u32> = graph.reversed().reverse_postorder(body.exit.0).into_iter().collect();
+        for component in graph.components().iter().filter(|component| **component != [sink]) {
+            let is_cycle =
+                component.len() > 1 || component.iter().any(|node| graph.successors(*node).contains(node));
+            let is_stuck = component.iter().all(|node| graph.successors(*node).is_empty());
+            if (is_cycle || is_stuck) && !returns.contains(&component[0]) {
                 let head = component.iter().copied().min_by_key(|node| rank[*node as usize]);
                 edges.extend(head.map(|head| (head, sink)));
             }
