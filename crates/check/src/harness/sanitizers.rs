@@ -36,10 +36,7 @@ impl Broken {
     fn uses_address_sanitizer(&self) -> bool {
         !matches!(
             self.kind,
-            ViolationKind::Overflow
-                | ViolationKind::Shift
-                | ViolationKind::Division
-                | ViolationKind::Builtin
+            ViolationKind::Overflow | ViolationKind::Shift | ViolationKind::Division | ViolationKind::Builtin
         )
     }
 

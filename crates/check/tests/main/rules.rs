@@ -108,6 +108,29 @@ fn built_in_functions_are_called_where_they_are_defined() {
     assert_eq!(fails(not_reached), []);
 }
 
+/// Arithmetic on a pointer from outside does not make it NULL.
+#[test]
+fn pointers_from_outside_are_not_near_null() {
+    let with = |body: &str| {
+        format!(
+            "struct list {{ struct list *next; }}; struct item {{ int key; struct list l; }};
+struct list *get(void); char *text(void); int main(void) {{ struct list *p = get(); char *t = text();\n{body} return 0; }}"
+        )
+    };
+    let item = "(struct item *)((char *)p - __builtin_offsetof(struct item, l))";
+    let guarded = [
+        format!("if (p) {{ struct item *i = {item}; i->key = 3; }}"),
+        "if (t) { char *u = t + 10; *u = 1; }".to_owned(),
+        "if (t) { char *u = t - 1; *u = 1; }".to_owned(),
+        "if (p) { struct list *q = p + 3; q->next = 0; }".to_owned(),
+    ];
+    for body in &guarded {
+        assert_eq!(fails(&with(body)), [], "{body}");
+    }
+    assert_eq!(fails(&with("*t = 1;")), [("null", 4)]);
+    assert_eq!(fails(&with("if (p && !p->next)\n *p->next = *p;")), [("null", 5)]);
+}
+
 #[test]
 fn indices_stay_in_their_arrays() {
     assert_eq!(fails("int main(void) { int a[3], i = in();\n a[i] = 1;\n return a[i]; }"), [("bounds", 3)]);

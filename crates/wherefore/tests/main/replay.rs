@@ -253,7 +253,8 @@ if ({condition}) reach_error(); return 0; }}"
 /// rule, the run says nothing about the program.
 #[test]
 fn undefined_behaviour_that_needs_a_value_that_was_never_written_is_not_reported_unless_it_is_seen() {
-    let sum = "int main(void) { int a[3], s = 0; int *p = a; for (int i = 0; i < 3; i++) s += p[i]; return 0; }";
+    let sum =
+        "int main(void) { int a[3], s = 0; int *p = a; for (int i = 0; i < 3; i++) s += p[i]; return 0; }";
     unknown(&one("sum", sum, &[]), "nothing was written there");
     // With an input that makes it fail, the place is the same.
     let input = "int __VERIFIER_nondet_int(void); int main(void) { int a[3], x = __VERIFIER_nondet_int();

@@ -159,6 +159,14 @@ impl Lower<'_, '_> {
                 self.inner_statements(statements, term.span)?;
                 value.as_ref().map_or(Ok(()), |value| self.effects(value))
             }
+            // Compilers do not divide where the result is not used: nothing traps.
+            TermKind::Divide(op, left, right) => self.division(*op, left, right, term.span).map(drop),
+            // Divisions inside are not used either.
+            TermKind::Arithmetic(..) | TermKind::Unary(..) | TermKind::Compare(..) | TermKind::Shift(..)
+                if !self.asks(ViolationKind::Overflow) && !self.asks(ViolationKind::Shift) =>
+            {
+                term.children().into_iter().try_for_each(|child| self.effects(child))
+            }
             _ if matches!(term.ty, CType::Record(_)) => self.aggregate(term).map(drop),
             _ if term.is_place() => self.place(term).map(drop),
             _ => self.value(term).map(drop),
@@ -378,19 +386,34 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A division by zero, or of the least number by -1, traps: such a run ends.
+    /// A division by zero, or of the least number by -1, traps if the result is used: such a run
+    /// ends.
     fn divide(&mut self, op: BinaryOp, left: &Term, right: &Term, span: Span) -> Checked<Expr> {
+        let (value, needs) = self.division(op, left, right, span)?;
+        self.require(Expr::all(needs), span);
+        Ok(value)
+    }
+
+    /// The result of a division, and what must hold so that it does not trap, as far as it is not
+    /// checked.
+    fn division(
+        &mut self,
+        op: BinaryOp,
+        left: &Term,
+        right: &Term,
+        span: Span,
+    ) -> Checked<(Expr, Vec<Expr>)> {
         let (dividend, divisor) = self.operands(op, left, right)?;
         let ty = dividend.ty;
         let signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
         let safe = |value: u64| value != 0 && (!signed || value != ty.max());
         if divisor.as_constant().is_some_and(safe) {
-            return Ok(Expr::binary(op, dividend, divisor));
+            return Ok((Expr::binary(op, dividend, divisor), Vec::new()));
         }
         let dividend = self.stable(dividend, span);
         let divisor = self.stable(divisor, span);
-        self.check_division(&dividend, &divisor, signed, span);
-        Ok(Expr::binary(op, dividend, divisor))
+        let needs = self.check_division(&dividend, &divisor, signed, span);
+        Ok((Expr::binary(op, dividend, divisor), needs))
     }
 
     /// A place gets a new value from its old one. The value of the whole is returned if it is asked
