@@ -184,7 +184,7 @@ classes! {
     a_division_whose_result_is_not_used_does_not_trap: [
         "int z; int main(void) { 7 / z; reach_error(); return 0; }",
         "int z; int main(void) { 7 % z, z++; if (z) reach_error(); return 0; }",
-        "int z; int main(void) { (void)((7 / z == 3) + 1L); reach_error(); return 0; }",
+        "int z; int main(void) { (void)(7 / z + 1); z = ((unsigned char)(7 % z) >> 2, 4); reach_error(); return 0; }",
         "int z, y = -1; int f(void) { return z = 5; } int main(void) { ((unsigned char)(f() % y) > 3, z / (z - 5)); if (z == 5) reach_error(); return 0; }",
         "int z; int main(void) { int r = 7 / z; reach_error(); return r; }",
         "int z; int main(void) { if (7 % z == 1) z = 3; reach_error(); return z; }",

@@ -159,7 +159,7 @@ impl Lower<'_, '_> {
                 self.inner_statements(statements, term.span)?;
                 value.as_ref().map_or(Ok(()), |value| self.effects(value))
             }
-            // Compilers do not divide where the result is not used: nothing traps.
+            // Where the result is not used, compilers need not divide: such a run goes on.
             TermKind::Divide(op, left, right) => self.division(*op, left, right, term.span).map(drop),
             // Divisions inside are not used either.
             TermKind::Arithmetic(..) | TermKind::Unary(..) | TermKind::Compare(..) | TermKind::Shift(..)
