@@ -249,6 +249,21 @@ if ({condition}) reach_error(); return 0; }}"
     confirmed(&one("unreachable", reached, &[]));
 }
 
+/// A pointer that an entry gets is NULL or valid: arithmetic does not make it NULL.
+#[test]
+fn pointers_that_an_entry_gets_are_not_near_null() {
+    let with = |body: &str| {
+        format!(
+            "struct list {{ struct list *next; }}; struct item {{ int key; struct list l; }};
+int f(struct list *p) {{ {body} struct item *i = (struct item *)((char *)p - 8); return i->key; }}"
+        )
+    };
+    let guarded = one("guarded", &with("if (!p) return 0;"), &["--entry", "f"]);
+    assert_eq!(guarded["verdict"], "safe", "{guarded}");
+    let open = one("open", &with("p = p->next;"), &["--entry", "f"]);
+    assert_eq!(open["verdict"], "unsafe", "{open}");
+}
+
 /// What is read before it is written has some value in the compiled program. If that breaks no
 /// rule, the run says nothing about the program.
 #[test]

@@ -11,7 +11,7 @@ use wherefore_program::{BinaryOp, Expr, Span, Target, ViolationKind, When};
 use super::{FUNCTIONS, Lower};
 use crate::c::models;
 use crate::c::problem::Checked;
-use crate::c::tree::{FunctionId, Lifetime};
+use crate::c::tree::FunctionId;
 
 /// The ends of what pointers from outside may be, for pointers of 32 and of 64 bits.
 const NARROW_END: u64 = 0xc000_0000;
@@ -56,7 +56,7 @@ impl Lower<'_, '_> {
         }
         for id in &function.parameters {
             let object = tree.object(*id);
-            if object.ty.is_pointer() && object.lifetime == Lifetime::Automatic {
+            if object.ty.is_pointer() {
                 let place = self.object(*id)?;
                 let value = self.read(&place, object.span)?;
                 let is_plausible = self.is_plausible(&value);

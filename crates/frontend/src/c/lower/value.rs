@@ -160,9 +160,16 @@ impl Lower<'_, '_> {
                 value.as_ref().map_or(Ok(()), |value| self.effects(value))
             }
             // Where the result is not used, compilers need not divide: such a run goes on.
-            TermKind::Divide(op, left, right) => self.division(*op, left, right, term.span).map(drop),
-            // Divisions inside are not used either.
-            TermKind::Arithmetic(..) | TermKind::Unary(..) | TermKind::Compare(..) | TermKind::Shift(..)
+            TermKind::Divide(op, left, right)
+                if self.asks(ViolationKind::Division) || self.asks(ViolationKind::Overflow) =>
+            {
+                self.division(*op, left, right, term.span).map(drop)
+            }
+            TermKind::Arithmetic(..)
+            | TermKind::Unary(..)
+            | TermKind::Compare(..)
+            | TermKind::Shift(..)
+            | TermKind::Divide(..)
                 if !self.asks(ViolationKind::Overflow) && !self.asks(ViolationKind::Shift) =>
             {
                 term.children().into_iter().try_for_each(|child| self.effects(child))
