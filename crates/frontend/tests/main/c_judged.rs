@@ -195,6 +195,10 @@ classes! {
         "int z; int main(void) { long r = (z++, 8 / (z - 1)); reach_error(); return r; }",
         "int z = -1, x = -2147483647 - 1; int main(void) { x / z; x % z; reach_error(); return 0; }",
     ];
+    operands_of_assembly_are_evaluated: [
+        "int n, d; int *f(void) { n++; return &d; } int main(void) { __asm__(\"\" : \"+r\"(*f())); if (n == 1) reach_error(); return 0; }",
+        "int n, a[3]; int main(void) { int i = 0; __asm__(\"\" : \"+r\"(a[i++]), \"+r\"(n)); if (i == 1) reach_error(); return 0; }",
+    ];
     builtins_of_the_library_have_its_types: [
         when!("", "__builtin_labs(-5000000000L) == 5000000000L"), when!("long long x = -5000000000;", "__builtin_llabs(x) == 5000000000"),
         when!("char t[] = \"abc\";", "__builtin_strlen(t) == 3 && __builtin_strchr(t, 'b') == t + 1"),

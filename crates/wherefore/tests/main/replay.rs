@@ -244,7 +244,7 @@ if ({condition}) reach_error(); return 0; }}"
     }
     let answer = one("clzl-asked", &with("__builtin_clzl(x) == 77"), &[]);
     confirmed(&answer);
-    assert_eq!(answer["violation"]["kind"], "builtin", "{answer}");
+    assert_eq!(answer["error"]["kind"], "builtin", "{answer}");
     let reached = "int main(void) { int x = 3;\nif (x % 2) __builtin_unreachable(); return 0; }";
     confirmed(&one("unreachable", reached, &[]));
 }
