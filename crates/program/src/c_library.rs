@@ -11,11 +11,14 @@
 ///
 /// `feof` and `ferror` depend on what was read: the harness knows that.
 ///
+/// What gives pages of memory and tells their size (`mmap`, `sysconf`, …) is here too: the libraries
+/// that a replay is linked with call it themselves, and would not survive other results.
+///
 /// Not here: sources of input (`rand`, `getchar`, `read`, `time`, `scanf`, `fgets`, `getenv`, …),
 /// which give the values of the run; what has effects outside of the program (`system`, `remove`,
 /// `fopen`, `kill`, …), which must not happen in a replay; and functions that the program does not
 /// get from the library. Sorted, for the search.
-const DETERMINISTIC: [&str; 387] = [
+const DETERMINISTIC: [&str; 400] = [
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
     "__ctype_tolower_loc",
@@ -60,6 +63,7 @@ const DETERMINISTIC: [&str; 387] = [
     "acoshf",
     "acoshl",
     "acosl",
+    "aligned_alloc",
     "asin",
     "asinf",
     "asinh",
@@ -179,6 +183,7 @@ const DETERMINISTIC: [&str; 387] = [
     "frexp",
     "frexpf",
     "frexpl",
+    "getpagesize",
     "htonl",
     "htons",
     "hypot",
@@ -255,9 +260,11 @@ const DETERMINISTIC: [&str; 387] = [
     "lroundf",
     "lroundl",
     "lsearch",
+    "madvise",
     "mblen",
     "mbstowcs",
     "mbtowc",
+    "memalign",
     "memccpy",
     "memchr",
     "memcmp",
@@ -267,9 +274,14 @@ const DETERMINISTIC: [&str; 387] = [
     "mempcpy",
     "memrchr",
     "memset",
+    "mmap",
+    "mmap64",
     "modf",
     "modff",
     "modfl",
+    "mprotect",
+    "mremap",
+    "munmap",
     "nan",
     "nanf",
     "nanl",
@@ -285,6 +297,7 @@ const DETERMINISTIC: [&str; 387] = [
     "ntohl",
     "ntohs",
     "perror",
+    "posix_memalign",
     "pow",
     "powf",
     "powl",
@@ -293,6 +306,7 @@ const DETERMINISTIC: [&str; 387] = [
     "putchar",
     "putchar_unlocked",
     "puts",
+    "pvalloc",
     "qsort",
     "rawmemchr",
     "remainder",
@@ -308,6 +322,7 @@ const DETERMINISTIC: [&str; 387] = [
     "round",
     "roundf",
     "roundl",
+    "sbrk",
     "scalbln",
     "scalblnf",
     "scalblnl",
@@ -366,6 +381,7 @@ const DETERMINISTIC: [&str; 387] = [
     "strtoumax",
     "strverscmp",
     "strxfrm",
+    "sysconf",
     "tan",
     "tanf",
     "tanh",

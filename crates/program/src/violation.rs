@@ -34,8 +34,8 @@ pub enum ViolationKind {
     Overflow,
     /// A shift by the width or more, or by a negative number.
     Shift,
-    /// A function of the library is called against its rules.
-    Library,
+    /// A built-in function of the compiler is called where its result is not defined.
+    Builtin,
     /// Two threads access one object at the same time, one of them writes, and not both accesses
     /// are atomic.
     Race,
@@ -61,7 +61,7 @@ impl ViolationKind {
         Self::Division,
         Self::Overflow,
         Self::Shift,
-        Self::Library,
+        Self::Builtin,
         Self::Race,
         Self::Deadlock,
         Self::Lock,
@@ -80,7 +80,7 @@ impl ViolationKind {
             Self::Division => "division",
             Self::Overflow => "overflow",
             Self::Shift => "shift",
-            Self::Library => "library",
+            Self::Builtin => "builtin",
             Self::Race => "race",
             Self::Deadlock => "deadlock",
             Self::Lock => "lock",

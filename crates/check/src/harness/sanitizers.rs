@@ -34,7 +34,10 @@ impl Broken {
     }
 
     fn uses_address_sanitizer(&self) -> bool {
-        !matches!(self.kind, ViolationKind::Overflow | ViolationKind::Shift | ViolationKind::Division)
+        !matches!(
+            self.kind,
+            ViolationKind::Overflow | ViolationKind::Shift | ViolationKind::Division | ViolationKind::Builtin
+        )
     }
 
     /// The options of the compiler. Signed arithmetic must not be defined to wrap.
@@ -42,6 +45,7 @@ impl Broken {
         let sanitizers = match self.kind {
             ViolationKind::Overflow => "signed-integer-overflow,integer-divide-by-zero",
             ViolationKind::Shift => "shift-exponent",
+            ViolationKind::Builtin => "builtin,unreachable",
             ViolationKind::Division => "integer-divide-by-zero",
             ViolationKind::Null => "null,address",
             ViolationKind::Bounds if !self.whole_objects => "bounds,address",

@@ -88,6 +88,50 @@ fn divisions_and_shifts() {
 }
 
 #[test]
+fn built_in_functions_are_called_where_they_are_defined() {
+    for call in ["clz(x)", "ctz(x)", "clzl(x)", "ctzl(x)", "clzll(x)", "ctzll(x)"] {
+        let open = format!("int main(void) {{ unsigned x = un();\n return __builtin_{call}; }}");
+        assert_eq!(fails(&open), [("builtin", 3)], "{call}");
+        let guarded = format!("int main(void) {{ unsigned x = un();\n return x ? __builtin_{call} : 9; }}");
+        assert_eq!(fails(&guarded), [], "{call}");
+    }
+    for call in ["ffs(x)", "popcount(x)", "parity(x)", "clrsb(x)", "ffsll(x)"] {
+        let text = format!("int main(void) {{ unsigned x = un();\n return __builtin_{call}; }}");
+        assert_eq!(fails(&text), [], "{call}");
+    }
+    assert_eq!(fails("int main(void) {\n return __builtin_clz(0); }"), [("builtin", 3)]);
+    // Only the low bits are looked at.
+    assert_eq!(fails("int main(void) { long x = 1L << 32;\n return __builtin_ctz(x); }"), [("builtin", 3)]);
+    let reached = "int main(void) { if (in() == 3)\n __builtin_unreachable(); return 0; }";
+    assert_eq!(fails(reached), [("builtin", 3)]);
+    let not_reached = "int main(void) { int x = un() % 3; if (x == 3) __builtin_unreachable(); return x; }";
+    assert_eq!(fails(not_reached), []);
+}
+
+/// Arithmetic on a pointer from outside does not make it NULL.
+#[test]
+fn pointers_from_outside_are_not_near_null() {
+    let with = |body: &str| {
+        format!(
+            "struct list {{ struct list *next; }}; struct item {{ int key; struct list l; }};
+struct list *get(void); char *text(void); int main(void) {{ struct list *p = get(); char *t = text();\n{body} return 0; }}"
+        )
+    };
+    let item = "(struct item *)((char *)p - __builtin_offsetof(struct item, l))";
+    let guarded = [
+        format!("if (p) {{ struct item *i = {item}; i->key = 3; }}"),
+        "if (t) { char *u = t + 10; *u = 1; }".to_owned(),
+        "if (t) { char *u = t - 1; *u = 1; }".to_owned(),
+        "if (p) { struct list *q = p + 3; q->next = 0; }".to_owned(),
+    ];
+    for body in &guarded {
+        assert_eq!(fails(&with(body)), [], "{body}");
+    }
+    assert_eq!(fails(&with("*t = 1;")), [("null", 4)]);
+    assert_eq!(fails(&with("if (p && !p->next)\n *p->next = *p;")), [("null", 5)]);
+}
+
+#[test]
 fn indices_stay_in_their_arrays() {
     assert_eq!(fails("int main(void) { int a[3], i = in();\n a[i] = 1;\n return a[i]; }"), [("bounds", 3)]);
     assert_eq!(fails("int main(void) { int a[3], i = un() % 3;\n a[i] = 1;\n return a[i]; }"), []);

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wherefore_program::{BinaryOp, Span};
 
+use super::ctype::CType;
 use super::models;
 use super::points_to::Classes;
 use super::tree::{Initial, Lifetime, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
@@ -19,6 +20,9 @@ use super::usage::Usage;
 pub(crate) struct Observed {
     pub(crate) number: Option<Span>,
     pub(crate) compared: Option<Span>,
+    /// Whether any pointer, from outside too, may be looked at as a number: it is converted to one,
+    /// compared with one, or lies in a union or behind a pointer to another type.
+    pub(crate) looks: bool,
 }
 
 /// How a value is used.
@@ -167,6 +171,28 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether a conversion shows a pointer as a number, or leads to a place that does.
+    fn looks(&self, term: &Term, inner: &Term) -> bool {
+        let is_arithmetic = |ty: &CType| ty.is_integer() || ty.is_float();
+        let (to, from) = (&term.ty, &inner.ty);
+        let is_shown = is_arithmetic(to) && *to != CType::Bool && from.is_pointer() && !is_number(inner);
+        let holds_pointer = from.pointee().is_some_and(|ty| self.has_pointer(ty));
+        // Bytes are for moving around in an object, and for copying it.
+        let is_wide = |ty: &CType| is_arithmetic(ty) && self.tree.types.size(ty) != Some(1);
+        is_shown || (holds_pointer && to.pointee().is_some_and(is_wide))
+    }
+
+    /// Whether an object of this type has a pointer as a part.
+    fn has_pointer(&self, ty: &CType) -> bool {
+        match ty {
+            CType::Array(element, _) => self.has_pointer(element),
+            CType::Record(id) => {
+                self.tree.types.record(*id).fields.iter().any(|field| self.has_pointer(&field.ty))
+            }
+            _ => ty.is_pointer(),
+        }
+    }
+
     fn statement(&mut self, statement: &Statement) {
         match &statement.kind {
             StatementKind::Expression(term) => self.term(term, Use::Blind),
@@ -214,7 +240,8 @@ impl Walk<'_> {
     fn term(&mut self, term: &Term, used: Use) {
         match &term.kind {
             TermKind::Convert(inner) => {
-                let number = term.ty.is_integer() && term.ty != super::ctype::CType::Bool;
+                let number = term.ty.is_integer() && term.ty != CType::Bool;
+                self.observed.looks |= self.looks(term, inner);
                 let is_look = number && inner.ty.is_pointer() && used == Use::Number && !is_number(inner);
                 if is_look && self.classes.may_hold_address(self.tree, inner) {
                     self.observed.number.get_or_insert(term.span);
@@ -233,6 +260,7 @@ impl Walk<'_> {
                     self.compared.push((ids, is_address(left) || is_address(right), term.span));
                 }
                 for (one, other) in [(left, right), (right, left)] {
+                    self.observed.looks |= one.ty.is_pointer() && comes_from_number(one);
                     if one.ty.is_pointer() && comes_from_number(one) && !comes_from_number(other) {
                         self.observed.compared.get_or_insert(term.span);
                     }
@@ -260,6 +288,11 @@ impl Walk<'_> {
                 }
             }
             TermKind::Not(inner) => self.term(inner, Use::Blind),
+            TermKind::Field(inner, _) => {
+                let is_union = matches!(&inner.ty, CType::Record(id) if self.tree.types.record(*id).union);
+                self.observed.looks |= is_union && !term.ty.is_pointer() && self.has_pointer(&inner.ty);
+                self.term(inner, Use::Number);
+            }
             TermKind::And(left, right) | TermKind::Or(left, right) => {
                 self.term(left, Use::Blind);
                 self.term(right, Use::Blind);

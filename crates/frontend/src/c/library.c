@@ -157,7 +157,8 @@ int abs(int value) { return value < 0 ? -value : value; }
 long labs(long value) { return value < 0 ? -value : value; }
 long long llabs(long long value) { return value < 0 ? -value : value; }
 
-/* Functions that the compiler knows. What they return for zero is open. */
+/* Functions that the compiler knows. What `ctz` and `clz` return for zero is not defined. */
+int __builtin_own_undefined(void);
 long __builtin_expect(long value, long expected) { return value; }
 unsigned short __builtin_bswap16(unsigned short x) { return (unsigned short)(x << 8 | x >> 8); }
 unsigned __builtin_bswap32(unsigned x) {
@@ -187,13 +188,11 @@ int __builtin_parityll(unsigned long long x) {
   return (int)(x & 1);
 }
 int __builtin_ctzll(unsigned long long x) {
-  int open;
-  return x ? __builtin_popcountll((x & -x) - 1) : open;
+  return x ? __builtin_popcountll((x & -x) - 1) : __builtin_own_undefined();
 }
 int __builtin_clzll(unsigned long long x) {
-  int open;
   if (!x)
-    return open;
+    return __builtin_own_undefined();
   x |= x >> 1;
   x |= x >> 2;
   x |= x >> 4;
@@ -203,8 +202,7 @@ int __builtin_clzll(unsigned long long x) {
   return 64 - __builtin_popcountll(x);
 }
 int __builtin_clz(unsigned x) {
-  int open;
-  return x ? __builtin_clzll(x) - 32 : open;
+  return x ? __builtin_clzll(x) - 32 : __builtin_own_undefined();
 }
 int __builtin_ffsll(long long x) { return x ? __builtin_ctzll((unsigned long long)x) + 1 : 0; }
 int __builtin_clrsbll(long long x) {

@@ -23,6 +23,8 @@ pub(crate) enum Meaning {
     Free,
     /// The size of memory that `malloc` or the like has given; in our models only.
     Size,
+    /// What is undefined, and gives any value; in our models only.
+    Undefined,
 }
 
 /// The meaning of a function, by its name.
@@ -44,6 +46,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         "calloc" => Meaning::AllocateZero,
         "free" | "cfree" => Meaning::Free,
         "__wherefore_size" => Meaning::Size,
+        UNDEFINED => Meaning::Undefined,
         // What the compiled program decides.
         "__builtin_own_any" | "__builtin_own_printed" => Meaning::Input,
         _ if name.starts_with("__VERIFIER_nondet_") || name.starts_with(INPUT) => Meaning::Input,
@@ -53,6 +56,9 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
 
 /// What the names of functions begin with that bring the values from outside in our own texts.
 pub(crate) const INPUT: &str = "__input_";
+
+/// The result of a built-in function where it has none, in our own texts.
+const UNDEFINED: &str = "__builtin_own_undefined";
 
 /// The function after whose call, in our own texts, `errno` may have another value.
 pub(crate) const OUTSIDE: &str = "__outside";

@@ -181,6 +181,24 @@ classes! {
         when!("unsigned x = 7; long long y = -1;", "__builtin_parity(x) == 1 && __builtin_parityll(y) == 0"),
         when!("int a[__builtin_popcount(7)];", "sizeof a == 12"),
     ];
+    a_division_whose_result_is_not_used_does_not_trap: [
+        "int z; int main(void) { 7 / z; reach_error(); return 0; }",
+        "int z; int main(void) { 7 % z, z++; if (z) reach_error(); return 0; }",
+        "int z; int main(void) { (void)(7 / z + 1); z = ((unsigned char)(7 % z) >> 2, 4); reach_error(); return 0; }",
+        "int z, y = -1; int f(void) { return z = 5; } int main(void) { ((unsigned char)(f() % y) > 3, z / (z - 5)); if (z == 5) reach_error(); return 0; }",
+        "int z; int main(void) { if (7 % z || 1) reach_error(); return 0; }",
+        "int z; int main(void) { z = (7 % z && 0) + 3; reach_error(); return 0; }",
+        "int z, n; int main(void) { z = ((unsigned char)(++n / z) / z, 4); if (n) reach_error(); return 0; }",
+        "int z, n; int main(void) { if (++n || 1) z = n; if (z == 1) reach_error(); return 0; }",
+        "int z; int main(void) { int r = 7 / z; reach_error(); return r; }",
+        "int z; int main(void) { if (7 % z == 1) z = 3; reach_error(); return z; }",
+        "int z; int main(void) { long r = (z++, 8 / (z - 1)); reach_error(); return r; }",
+        "int z = -1, x = -2147483647 - 1; int main(void) { x / z; x % z; reach_error(); return 0; }",
+    ];
+    operands_of_assembly_are_evaluated: [
+        "int n, d; int *f(void) { n++; return &d; } int main(void) { __asm__(\"\" : \"+r\"(*f())); if (n == 1) reach_error(); return 0; }",
+        "int n, a[3]; int main(void) { int i = 0; __asm__(\"\" : \"+r\"(a[i++]), \"+r\"(n)); if (i == 1) reach_error(); return 0; }",
+    ];
     builtins_of_the_library_have_its_types: [
         when!("", "__builtin_labs(-5000000000L) == 5000000000L"), when!("long long x = -5000000000;", "__builtin_llabs(x) == 5000000000"),
         when!("char t[] = \"abc\";", "__builtin_strlen(t) == 3 && __builtin_strchr(t, 'b') == t + 1"),

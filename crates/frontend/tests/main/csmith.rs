@@ -35,6 +35,27 @@ const STYLES: &[&[&str]] = &[
         "--comma-operators",
     ],
     &["--max-funcs", "3", "--max-expr-complexity", "3", "--builtins"],
+    &["--max-funcs", "3", "--max-block-depth", "3", "--max-expr-complexity", "4", "--float"],
+    &[
+        "--max-funcs",
+        "8",
+        "--max-block-depth",
+        "3",
+        "--max-expr-complexity",
+        "5",
+        "--max-array-len-per-dim",
+        "3",
+    ],
+    &[
+        "--max-funcs",
+        "3",
+        "--max-pointer-depth",
+        "4",
+        "--max-union-fields",
+        "5",
+        "--max-array-len-per-dim",
+        "3",
+    ],
 ];
 
 /// How many values are kept apart; further ones are mixed with the first.
@@ -64,7 +85,10 @@ fn noting(text: &str) -> String {
     let notes = format!(
         "#include \"csmith.h\"\nunsigned long long notes[{NOTES}]; static unsigned noted;\n\
          static void note(unsigned long long value) {{ unsigned at = noted++ % {NOTES}; notes[at] = notes[at] * 31 + value; }}\n\
-         #define transparent_crc(value, name, flag) note(value)\n#define crc32_gentab()\n#define platform_main_end(a, b)\n"
+         static void note_bytes(char *bytes, int count) {{ for (int i = 0; i < count; i++) note((unsigned char)bytes[i]); }}\n\
+         #define transparent_crc(value, name, flag) note(value)\n\
+         #define transparent_crc_bytes(place, size, name, flag) note_bytes((char *)(place), size)\n\
+         #define crc32_gentab()\n#define platform_main_end(a, b)\n"
     );
     text.replacen("#include \"csmith.h\"", &notes, 1)
 }

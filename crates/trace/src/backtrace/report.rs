@@ -52,7 +52,7 @@ const BOUNDS: [&str; 5] =
 
 fn kinds_of(words: &str) -> Vec<ViolationKind> {
     use ViolationKind::{
-        Bounds, Division, DoubleFree, InvalidFree, Library, Null, Overflow, Shift, UseAfterFree,
+        Bounds, Builtin, Division, DoubleFree, InvalidFree, Null, Overflow, Shift, UseAfterFree,
         UseAfterScope,
     };
     let has = |part: &str| words.contains(part);
@@ -80,7 +80,9 @@ fn kinds_of(words: &str) -> Vec<ViolationKind> {
         // What the C library notices, and then aborts.
         vec![DoubleFree, InvalidFree]
     } else if has("param-overlap") {
-        vec![Library, Bounds]
+        vec![Bounds]
+    } else if has("builtin") || has("unreachable program point") || has("not a valid argument") {
+        vec![Builtin]
     } else {
         Vec::new()
     }

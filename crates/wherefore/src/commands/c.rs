@@ -111,7 +111,7 @@ struct Checks(&'static [ViolationKind]);
 
 /// The rules that can be checked: those about memory, about arithmetic, and on
 /// request: leaks, and those about threads.
-static CHECKS: [ViolationKind; 12] = [
+static CHECKS: [ViolationKind; 13] = [
     ViolationKind::Null,
     ViolationKind::Bounds,
     ViolationKind::UseAfterFree,
@@ -120,6 +120,7 @@ static CHECKS: [ViolationKind; 12] = [
     ViolationKind::Division,
     ViolationKind::Overflow,
     ViolationKind::Shift,
+    ViolationKind::Builtin,
     ViolationKind::Leak,
     ViolationKind::Race,
     ViolationKind::Deadlock,
@@ -141,7 +142,10 @@ fn about_threads(name: &Path) -> Option<ViolationKind> {
 
 /// Whether undefined behaviour is about memory, not about arithmetic.
 pub fn is_about_memory(kind: ViolationKind) -> bool {
-    !matches!(kind, ViolationKind::Division | ViolationKind::Overflow | ViolationKind::Shift)
+    !matches!(
+        kind,
+        ViolationKind::Division | ViolationKind::Overflow | ViolationKind::Shift | ViolationKind::Builtin
+    )
 }
 
 impl Checks {

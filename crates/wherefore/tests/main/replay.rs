@@ -224,6 +224,59 @@ fn a_run_that_depends_on_what_cannot_be_fed_counts_unless_the_value_is_approxima
     unknown(&answer, why);
 }
 
+/// What a built-in function gives where it is not defined is up to the compiler: no run of ours
+/// tells that a program fails by it, unless the compiled program does so.
+#[test]
+fn a_run_that_depends_on_the_result_of_an_undefined_call_is_not_unsafe() {
+    let with = |condition: &str| {
+        format!(
+            "void reach_error(void); unsigned long zero; int main(void) {{ unsigned long x = zero * 173;
+if ({condition}) reach_error(); return 0; }}"
+        )
+    };
+    let only = ["--error-function", "reach_error"];
+    for (name, condition) in [
+        ("clzl", "__builtin_clzl(x) == 77 || __builtin_clzl(x) == 78"),
+        ("ctz", "__builtin_ctz(x) + 1000 < __builtin_ctz(x)"),
+        ("clz", "__builtin_clz(x) == -12345"),
+    ] {
+        unknown(&one(name, &with(condition), &only), "the compiled program does not fail");
+    }
+    let answer = one("clzl-asked", &with("__builtin_clzl(x) == 77"), &[]);
+    confirmed(&answer);
+    assert_eq!(answer["error"]["kind"], "builtin", "{answer}");
+    let reached = "int main(void) { int x = 3;\nif (x % 2) __builtin_unreachable(); return 0; }";
+    confirmed(&one("unreachable", reached, &[]));
+}
+
+/// A pointer that an entry gets is NULL or valid: arithmetic does not make it NULL.
+#[test]
+fn pointers_that_an_entry_gets_are_not_near_null() {
+    let with = |body: &str| {
+        format!(
+            "struct list {{ struct list *next; }}; struct item {{ int key; struct list l; }};
+int f(struct list *p) {{ {body} struct item *i = (struct item *)((char *)p - 8); return i->key; }}"
+        )
+    };
+    let guarded = one("guarded", &with("if (!p) return 0;"), &["--entry", "f"]);
+    assert_eq!(guarded["verdict"], "safe", "{guarded}");
+    let open = one("open", &with("p = p->next;"), &["--entry", "f"]);
+    assert_eq!(open["verdict"], "unsafe", "{open}");
+}
+
+/// What is read before it is written has some value in the compiled program. If that breaks no
+/// rule, the run says nothing about the program.
+#[test]
+fn undefined_behaviour_that_needs_a_value_that_was_never_written_is_not_reported_unless_it_is_seen() {
+    let sum =
+        "int main(void) { int a[3], s = 0; int *p = a; for (int i = 0; i < 3; i++) s += p[i]; return 0; }";
+    unknown(&one("sum", sum, &[]), "nothing was written there");
+    // With an input that makes it fail, the place is the same.
+    let input = "int __VERIFIER_nondet_int(void); int main(void) { int a[3], x = __VERIFIER_nondet_int();
+int s = a[0] * 0; s = x + 1; return s * 0; }";
+    confirmed(&one("input", input, &[]));
+}
+
 #[test]
 fn functions_of_the_c_library_are_the_real_ones() {
     let with = |head: &str, condition: &str| {
@@ -251,6 +304,11 @@ fn functions_of_the_c_library_are_the_real_ones() {
     ] {
         assert_eq!(one(name, &with(head, condition), &[])["verdict"], "safe", "{name}");
     }
+    // Pages of memory come from the system: no run of ours knows where they are, or how large.
+    let maps = "void *mmap(void *, unsigned long, int, int, int, long); long sysconf(int);";
+    unknown(&one("mmap", &with(maps, "mmap(0, 4096, 3, 34, -1, 0) == 0"), &[]), "does not fail");
+    let size = "int main(void) { return sysconf(30) * 2 < 0; }";
+    unknown(&one("sysconf", &format!("{maps}\n{size}"), &[]), "does not fail");
     // Functions that bring inputs are fed, though the library defines them.
     confirmed(&one("rand", &with("int rand(void);", "rand() == 1234567"), &[]));
     confirmed(&one(

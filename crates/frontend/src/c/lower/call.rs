@@ -318,6 +318,9 @@ impl Lower<'_, '_> {
             let target_of = target.clone();
             let result = Expr::read(target.variable, target.indices.clone(), When::Now, scalar);
             let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
+            if piece.is_pointer() {
+                self.keep_result_plausible(name, &target_of, span);
+            }
             if let (Some(format), Some(range)) = (self.cx.tree.types.format(&piece), floats::range(name)) {
                 self.require(super::floats::is_between(format, result, range), span);
             }

@@ -1,6 +1,6 @@
 //! Functions with a meaning of their own: errors, assumptions, inputs, allocation.
 
-use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Scalar, Span, Target};
+use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Scalar, Span, Target, ViolationKind};
 
 use super::Lower;
 use super::call::Want;
@@ -54,6 +54,9 @@ impl Lower<'_, '_> {
                     return Ok(None);
                 }
                 arguments.iter().try_for_each(|argument| self.effects(argument))?;
+                if name == "__builtin_unreachable" {
+                    self.undefined("is reached", span);
+                }
                 if models::ends_in_order(&name) {
                     for id in self.cx.tree.destructors() {
                         self.run(id, span);
@@ -83,6 +86,10 @@ impl Lower<'_, '_> {
                 let target = want.clone();
                 self.input(&name, term, target).map(Some)
             }
+            Meaning::Undefined => {
+                self.undefined("is not defined for zero", span);
+                self.input(&name, term, want.clone()).map(Some)
+            }
             Meaning::Free => {
                 if let (true, [argument]) = (self.cx.checks_memory(), arguments) {
                     self.release(argument, span)?;
@@ -110,6 +117,11 @@ impl Lower<'_, '_> {
                 Ok(Some(results))
             }
         }
+    }
+
+    /// A built-in function is called where it must not be.
+    fn undefined(&mut self, text: &str, span: Span) {
+        self.check(ViolationKind::Builtin, Expr::bool(false), text, Vec::new(), (span, span));
     }
 
     fn assertion(&mut self, argument: &Term, term: &Term) -> Checked<()> {

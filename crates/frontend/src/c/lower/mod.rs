@@ -22,6 +22,7 @@ mod order;
 mod outside;
 mod overflow;
 mod place;
+mod plausible;
 mod rules;
 mod scopes;
 mod slots;
@@ -90,6 +91,8 @@ pub(crate) struct Context<'t> {
     allocations: Vec<Span>,
     /// The address of one allocation that is not freed, by choice, and the number of its place.
     kept: Option<(Var, Var)>,
+    /// Whether the program may look at pointers as numbers.
+    looks_at_pointers: bool,
     /// Whether the program frees memory.
     frees: bool,
     /// The classes that the arguments of `main` lead to.
@@ -165,6 +168,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         in_whole_model: false,
         allocations: Vec::new(),
         kept: None,
+        looks_at_pointers: true,
         frees: usage.functions.iter().any(|id| RELEASE.contains(&tree.function(*id).name.as_str())),
         given: BTreeSet::new(),
         heap: None,
@@ -183,6 +187,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     for id in entries.iter().filter(|id| tree.function(**id).name == "main") {
         context.given.extend(context.classes.behind_parameters(tree, *id));
     }
+    let observed = Observed::new(tree, usage, &mut context.classes);
+    context.looks_at_pointers = observed.looks;
     let mut lowered = Vec::new();
     let mut names = BTreeSet::new();
     for id in &bodies {
@@ -214,7 +220,6 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         let name = (copied..).map(|i| format!("{function}@{i}")).find(|name| names.insert(name.clone()));
         lowered.push(context.copied(id, span, name.unwrap_or_default()));
     }
-    let observed = Observed::new(tree, usage, &mut context.classes);
     if observed.number.is_some() {
         context.doubt("nothing depends on the number that an address is", observed.number);
     }

@@ -151,8 +151,15 @@ impl Lower<'_, '_> {
         amount
     }
 
-    /// A division by zero, or of the least number by -1, is an error, or ends the run.
-    pub(crate) fn check_division(&mut self, dividend: &Expr, divisor: &Expr, signed: bool, span: Span) {
+    /// A division by zero, or of the least number by -1, is an error. What must hold so that it does
+    /// not trap is returned, as far as it is not checked.
+    pub(crate) fn check_division(
+        &mut self,
+        dividend: &Expr,
+        divisor: &Expr,
+        signed: bool,
+        span: Span,
+    ) -> Vec<Expr> {
         let not_zero = super::value::truth(divisor.clone());
         let ty = dividend.ty;
         let fits = signed.then(|| {
@@ -176,9 +183,7 @@ impl Lower<'_, '_> {
             }
             fits => ends.extend(fits),
         }
-        if !ends.is_empty() {
-            self.require(Expr::all(ends), span);
-        }
+        ends
     }
 
     /// A pointer that is followed or called must not be null.

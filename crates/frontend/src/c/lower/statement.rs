@@ -36,6 +36,7 @@ impl Lower<'_, '_> {
         for (place, values, span) in stores {
             self.attempt(|lower| lower.store_parameter(&place, values, span));
         }
+        self.attempt(|lower| lower.keep_arguments_plausible(id));
         match function.problems.first() {
             None => {
                 let body = function.body.as_deref().unwrap_or_default();

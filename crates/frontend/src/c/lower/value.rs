@@ -159,6 +159,21 @@ impl Lower<'_, '_> {
                 self.inner_statements(statements, term.span)?;
                 value.as_ref().map_or(Ok(()), |value| self.effects(value))
             }
+            // Where the result is not used, compilers need not divide: such a run goes on.
+            TermKind::Divide(op, left, right)
+                if self.asks(ViolationKind::Division) || self.asks(ViolationKind::Overflow) =>
+            {
+                self.division(*op, left, right, term.span).map(drop)
+            }
+            TermKind::Arithmetic(..)
+            | TermKind::Unary(..)
+            | TermKind::Compare(..)
+            | TermKind::Shift(..)
+            | TermKind::Divide(..)
+                if !self.asks(ViolationKind::Overflow) && !self.asks(ViolationKind::Shift) =>
+            {
+                term.children().into_iter().try_for_each(|child| self.effects(child))
+            }
             _ if matches!(term.ty, CType::Record(_)) => self.aggregate(term).map(drop),
             _ if term.is_place() => self.place(term).map(drop),
             _ => self.value(term).map(drop),
@@ -378,19 +393,34 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// A division by zero, or of the least number by -1, traps: such a run ends.
+    /// A division by zero, or of the least number by -1, traps if the result is used: such a run
+    /// ends.
     fn divide(&mut self, op: BinaryOp, left: &Term, right: &Term, span: Span) -> Checked<Expr> {
+        let (value, needs) = self.division(op, left, right, span)?;
+        self.require(Expr::all(needs), span);
+        Ok(value)
+    }
+
+    /// The result of a division, and what must hold so that it does not trap, as far as it is not
+    /// checked.
+    fn division(
+        &mut self,
+        op: BinaryOp,
+        left: &Term,
+        right: &Term,
+        span: Span,
+    ) -> Checked<(Expr, Vec<Expr>)> {
         let (dividend, divisor) = self.operands(op, left, right)?;
         let ty = dividend.ty;
         let signed = matches!(op, BinaryOp::SDiv | BinaryOp::SRem);
         let safe = |value: u64| value != 0 && (!signed || value != ty.max());
         if divisor.as_constant().is_some_and(safe) {
-            return Ok(Expr::binary(op, dividend, divisor));
+            return Ok((Expr::binary(op, dividend, divisor), Vec::new()));
         }
         let dividend = self.stable(dividend, span);
         let divisor = self.stable(divisor, span);
-        self.check_division(&dividend, &divisor, signed, span);
-        Ok(Expr::binary(op, dividend, divisor))
+        let needs = self.check_division(&dividend, &divisor, signed, span);
+        Ok((Expr::binary(op, dividend, divisor), needs))
     }
 
     /// A place gets a new value from its old one. The value of the whole is returned if it is asked

@@ -86,7 +86,11 @@ impl Sema<'_> {
                     statements.push(expression(Term::new(kind, ty, span)));
                 }
                 // It is read and written: it stays as it is.
-                None if constraint(syntax).starts_with('+') => {}
+                None if constraint(syntax).starts_with('+') => {
+                    if output.has_effects() {
+                        statements.push(expression(output));
+                    }
+                }
                 None => open.push(output),
             }
         }

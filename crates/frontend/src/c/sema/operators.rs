@@ -164,6 +164,11 @@ impl Sema<'_> {
                     (Some(0), _) if and => TermKind::Constant(0),
                     (Some(value), _) if !and && value != 0 => TermKind::Constant(1),
                     (Some(_), Some(value)) => TermKind::Constant(u64::from(value != 0)),
+                    // The left side does not matter, but for its effects.
+                    (_, Some(value)) if and == (value == 0) => {
+                        let decided = Term::new(TermKind::Constant(u64::from(!and)), CType::INT, span);
+                        TermKind::Comma(vec![left, decided])
+                    }
                     _ if and => TermKind::And(Box::new(left), Box::new(right)),
                     _ => TermKind::Or(Box::new(left), Box::new(right)),
                 };
