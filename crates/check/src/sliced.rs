@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use wherefore_flow::{LoopFacts, Slice};
+use wherefore_flow::Slice;
 use wherefore_program::{Span, Task};
 
 use crate::prover::Prover;
@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 100_000;
 /// A task whose program is a slice.
 pub(crate) struct Sliced {
     original: Task,
-    slice: Slice,
+    pub slice: Slice,
     /// The task for engines.
     pub task: Task,
 }
@@ -34,18 +34,16 @@ pub(crate) struct Followed {
 }
 
 impl Sliced {
-    /// The slice for the checks of a task, with what is known; none if it would leave nothing out, or if engines are
+    /// The slice for the checks of a task; none if it would leave nothing out, or if engines are
     /// not to see one.
-    pub fn new(task: &Task, known: &LoopFacts, prover: &Prover) -> Option<Self> {
+    pub fn new(task: &Task, prover: &Prover) -> Option<Self> {
         // Variants of a program that others make need not be well-formed.
         let is_other = task.program.has_small_data() || task.program.check().is_err();
         if *prover != Prover::Embedded || is_other {
             return None;
         }
         let slice = Slice::new(&task.program, task.checks.iter().map(|check| check.node))?;
-        let program = known.assumed(&slice.program, |procedure, variable| slice.keeps(procedure, variable));
-        let program = program.unwrap_or_else(|| slice.program.clone());
-        let sliced = Task { program: Arc::new(program), ..task.clone() };
+        let sliced = Task { program: Arc::new(slice.program.clone()), ..task.clone() };
         Some(Self { original: task.clone(), slice, task: sliced })
     }
 
