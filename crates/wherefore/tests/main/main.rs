@@ -8,6 +8,7 @@ mod floats;
 mod flow;
 mod library;
 mod mistakes;
+mod ordinary;
 mod pds;
 mod program;
 mod proofs;
