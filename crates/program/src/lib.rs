@@ -81,5 +81,5 @@ pub use threads::{
     ThreadStep, ThreadTrace, ThreadWalk, ThreadedState, Threads, explore_threads, thread_starts,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
-pub use violation::{Violation, ViolationKind};
+pub use violation::{CallPlace, Messages, Violation, ViolationKind};
 pub use wherefore_floats::{FloatOp, Format, Operation as FloatOperation, Rounding};

@@ -17,7 +17,8 @@
 //!    `provisional.rs`: definitions that are only for inlining. `errno.rs`: `errno` as an object.
 //!    `scanf.rs`: what `scanf` reads as inputs; `printf.rs`: what `sprintf` writes; `calls.rs`:
 //!    what both need.
-//!    `linking.rs`: what the program does not define.
+//!    `linking.rs`: what the program does not define. `events.rs`: calls that the rules of a
+//!    property are about.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `threads.rs`, `threads.c`: threads, and what is a step of one.
@@ -32,6 +33,7 @@ mod cimple;
 mod ctype;
 mod doubts;
 mod errno;
+mod events;
 mod files;
 mod floats;
 mod harness;
@@ -159,6 +161,27 @@ pub struct Options {
     pub standard: Standard,
     /// What is asked for besides and not decided: nothing is safe then.
     pub undecided: Option<String>,
+    /// Rules about the use of a library, whose violations are errors.
+    pub library: Option<LibraryRules>,
+}
+
+/// Rules about the use of a library that are checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryRules {
+    /// The rules.
+    pub property: Arc<wherefore_properties::Property>,
+    /// Whether warnings count as errors, too.
+    pub warnings: Warnings,
+}
+
+/// Whether warnings of a property are checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Warnings {
+    /// They are not.
+    #[default]
+    Off,
+    /// They count as errors.
+    On,
 }
 
 /// Which accesses break the rule about bounds.
@@ -189,6 +212,7 @@ impl Default for Options {
             checks: BTreeSet::new(),
             standard: Standard::default(),
             undecided: None,
+            library: None,
         }
     }
 }
@@ -395,6 +419,9 @@ fn translate_texts(
     let errno = linkage.function(errno::FUNCTION).filter(|id| tree.function(*id).body.is_none());
     if let Some(errno) = errno.and_then(|function| errno::as_object(&mut tree, function)) {
         linkage.add_object(errno::OBJECT, errno);
+    }
+    if let Some(rules) = &options.library {
+        events::watch(&mut tree, &mut linkage, &sources, &rules.property);
     }
     scanf::as_inputs(&mut tree, &mut linkage);
     printf::as_statements(&mut tree, &mut linkage);

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use super::events::EVENT;
+
 /// What a call of a function means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
@@ -25,6 +27,8 @@ pub(crate) enum Meaning {
     Size,
     /// What is undefined, and gives any value; in our models only.
     Undefined,
+    /// An event of a property.
+    Event,
 }
 
 /// The meaning of a function, by its name.
@@ -47,6 +51,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         "free" | "cfree" => Meaning::Free,
         "__wherefore_size" => Meaning::Size,
         UNDEFINED => Meaning::Undefined,
+        EVENT => Meaning::Event,
         // What the compiled program decides.
         "__builtin_own_any" | "__builtin_own_printed" => Meaning::Input,
         _ if name.starts_with("__VERIFIER_nondet_") || name.starts_with(INPUT) => Meaning::Input,

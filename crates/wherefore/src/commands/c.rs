@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use wherefore_check::harness::Enclosure;
 use wherefore_check::{NoProver, Prover, Replaying};
-use wherefore_frontend::c::{self, DataModel, ErrorLabels, Mentions, Options, Question};
+use wherefore_frontend::c::{
+    self, DataModel, ErrorLabels, LibraryRules, Mentions, Options, Question, Warnings,
+};
 use wherefore_program::{Task, ViolationKind, c_compiler};
 
 use super::database::Database;
 use super::files::{STANDARD_INPUT, StandardInput, in_folder};
-use super::{mistakes, property};
+use super::{mistakes, properties, property};
 use crate::exit::CliError;
 
 /// How C is read.
@@ -20,9 +22,14 @@ pub struct CArgs {
     #[arg(long, value_enum, value_name = "MODEL", help_heading = "C", hide_short_help = true)]
     data_model: Option<Model>,
 
-    /// What is an error: an SV-COMP property file (.prp), or `races`, `deadlock` or `locks`.
+    /// What is an error: an SV-COMP property file (.prp), rules about a library (.spec, or a name
+    /// that `wherefore properties` lists), or `races`, `deadlock` or `locks`.
     #[arg(long, value_name = "FILE", help_heading = "C")]
     property: Option<PathBuf>,
+
+    /// Let the warnings of a property (.spec) count as errors.
+    #[arg(long, help_heading = "C", requires = "property")]
+    warnings: bool,
 
     /// Count calls of this function as errors, and nothing else; can be given several times.
     #[arg(long, value_name = "NAME", help_heading = "C", hide_short_help = true)]
@@ -237,6 +244,7 @@ impl CArgs {
             (self.property.is_some(), "--property"),
             (!self.error_function.is_empty(), "--error-function"),
             (!self.error_label.is_empty(), "--error-label"),
+            (self.warnings, "--warnings"),
             (self.assertions, "--assertions"),
             (!self.checks.is_empty(), "--checks"),
             (self.malloc_may_fail, "--malloc-may-fail"),
@@ -319,7 +327,18 @@ impl CArgs {
         };
         let is_task = task.is_some();
         let options = task.as_ref().map_or_else(Options::default, |task| task.options.clone());
+        let rules = self.property.as_deref().map(properties::find).transpose()?.flatten();
+        if self.warnings && rules.is_none() {
+            let message = "--warnings is for rules about a library (--property FILE.spec)".to_owned();
+            return Err(CliError::Question { file: "--warnings".to_owned(), message });
+        }
         let question = match (&self.property, task) {
+            (Some(_), _) if rules.is_some() => {
+                let warnings = if self.warnings { Warnings::On } else { Warnings::Off };
+                let library = rules.map(|property| LibraryRules { property, warnings });
+                let property = c::Property::Calls(Vec::new());
+                Question::Decided(Box::new(Options { library, property, ..options.clone() }))
+            }
             (Some(name), _) if about_threads(name).is_some() && !name.exists() => {
                 let checks = about_threads(name).into_iter().collect();
                 let property = c::Property::Calls(Vec::new());

@@ -16,6 +16,7 @@ pub mod harness;
 mod mistakes;
 pub mod progress;
 pub mod project;
+pub mod properties;
 mod property;
 mod report;
 mod run;

@@ -4,6 +4,7 @@ use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Scalar, Span, T
 
 use super::Lower;
 use super::call::Want;
+use super::events::Exit;
 use super::place::plus;
 use crate::c::Property;
 use crate::c::models::{self, Meaning};
@@ -62,6 +63,7 @@ impl Lower<'_, '_> {
                         self.run(id, span);
                     }
                     self.check_leaks_here(span);
+                    self.exit_event(Exit::Call, span);
                 }
                 self.body.halt(span, LocationKind::Statement);
                 self.anything(term).map(Some)
@@ -99,6 +101,10 @@ impl Lower<'_, '_> {
                 self.cx.assume("memory is not used after it is freed", Some(span));
                 self.body.step(span, LocationKind::Call, Operation::Skip);
                 self.anything(term).map(Some)
+            }
+            Meaning::Event => {
+                self.event(arguments, span)?;
+                Ok(Some(Vec::new()))
             }
             Meaning::Size => {
                 let [pointer, otherwise] = arguments else { return Ok(None) };

@@ -7,14 +7,16 @@
 //!    evaluated first; `rules.rs`, `slots.rs`: checks in front of what C leaves
 //!    undefined.
 //! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`;
-//!    `outside.rs`: functions without a body; `start.rs`: what happens before `main`.
+//!    `outside.rs`: functions without a body; `events.rs`, `guards.rs`: rules of a property; `start.rs`: what happens before `main`.
 
 mod body;
 mod branch;
 mod call;
 mod conventions;
 mod declare;
+mod events;
 mod floats;
+mod guards;
 mod initial;
 mod memory;
 mod object_names;
@@ -99,6 +101,8 @@ pub(crate) struct Context<'t> {
     given: BTreeSet<Class>,
     heap: Option<Var>,
     stack: Option<Var>,
+    /// The variables of a property.
+    tracked: Option<events::Tracked>,
     /// Variables that each thread has for itself.
     own: Vec<Var>,
     /// Whether the program starts threads.
@@ -173,6 +177,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         given: BTreeSet::new(),
         heap: None,
         stack: None,
+        tracked: None,
         own: Vec::new(),
         has_threads: super::threads::has_threads(tree, usage),
         procedures,

@@ -6,6 +6,7 @@ use wherefore_program::{
 };
 
 use super::body::Body;
+use super::events::Exit;
 use super::place::Place;
 use super::storage::{Frame, Storage};
 use super::{Context, Lower};
@@ -80,6 +81,9 @@ impl Lower<'_, '_> {
             self.run(id, span);
         }
         self.check_leaks();
+        if entries.iter().all(|entry| tree.function(*entry).name == "main") {
+            self.exit_event(Exit::End, span);
+        }
         let at = self.body.fill(span, LocationKind::End);
         self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
     }
@@ -114,7 +118,12 @@ impl Lower<'_, '_> {
             let text = format!("`{}` is declared but not defined: it starts with any value", object.name);
             self.cx.assume(text, Some(span));
             self.cx.undefined.push(object.name.clone());
-            return self.havoc_static(&place, span);
+            self.havoc_static(&place, span)?;
+            if object.ty.is_pointer() {
+                let value = self.read(&place, span)?;
+                self.keep_away_from_objects(value, span);
+            }
+            return Ok(());
         };
         if let Place::Split { object: id, .. } = &place {
             if let (Some(Storage::Split(leaves)), [only]) =

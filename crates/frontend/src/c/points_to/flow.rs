@@ -233,7 +233,10 @@ impl Classes {
         let class = match callee.kind {
             TermKind::Function(id) if tree.function(id).body.is_none() => {
                 let name = tree.function(id).name.as_str();
-                if models::allocates(name) {
+                let is_new = tree.function(id).result.is_some_and(|result| {
+                    result.readable && result.returns.is_fresh() && term.ty.is_pointer()
+                });
+                if models::allocates(name) || is_new {
                     let fresh = self.fresh();
                     let class = *self.allocations.entry(term.span).or_insert(fresh);
                     self.facts(class).heap = true;
