@@ -326,6 +326,21 @@ impl Property {
         self.models.iter().find(|model| model.function.matches(function)).map(|model| model.returns)
     }
 
+    /// Whether the argument at a position of a function is the object of a rule.
+    pub fn is_about(&self, function: &str, position: usize) -> bool {
+        let is_about = |pattern: &Pattern| match &pattern.event {
+            Event::Call { function: glob, arguments, .. } => {
+                let object = match arguments.get(position) {
+                    Some(Argument::Variable(name)) => self.is_object(name),
+                    _ => false,
+                };
+                object && glob.matches(function)
+            }
+            Event::Access(_) => false,
+        };
+        self.rules.iter().flat_map(|rule| &rule.patterns).any(is_about)
+    }
+
     /// Whether the result of a function is the object of a rule.
     pub fn creates(&self, function: &str) -> bool {
         let creates = |pattern: &Pattern| match &pattern.event {

@@ -13,6 +13,7 @@ use wherefore_properties::{Argument, Event, Handle, Property, Returns};
 use super::calls::{Rewriting, declare};
 use super::ctype::CType;
 use super::lines::Sources;
+use super::models;
 use super::sema::Linkage;
 use super::tree::{Function, FunctionId, Statement, StatementKind, Term, TermKind, Tree};
 use super::walk::each_term;
@@ -77,13 +78,15 @@ pub(crate) fn watch(tree: &mut Tree, linkage: &mut Linkage, sources: &Sources, p
         if function.body.is_some() {
             continue;
         }
+        // Our own definitions of functions about memory say more than a model.
+        let is_defined = models::meaning(name).is_some() || models::brings_no_input(name);
         match property.model_of(name) {
             Some(Returns::Never) => function.returns = false,
-            Some(returns) => function.result = Some(Result { returns, readable: true }),
-            None if property.creates(name) => {
+            Some(returns) if !is_defined => function.result = Some(Result { returns, readable: true }),
+            None if property.creates(name) && !is_defined => {
                 function.result = Some(Result { returns: Returns::FreshOrNull, readable: false });
             }
-            None => {}
+            _ => {}
         }
     }
     let mut watching = Watching { property, events: Vec::new(), places: Vec::new(), spans: Vec::new() };

@@ -224,6 +224,11 @@ pub(crate) fn model_of(name: &str) -> Option<usize> {
     DEFINED.get(name).copied()
 }
 
+/// Whether we define a function, and it brings no input.
+pub(crate) fn brings_no_input(name: &str) -> bool {
+    model_of(name).is_some_and(|model| MODELS[model].name != INPUTS)
+}
+
 /// The functions of a text of ours that other texts see.
 pub(crate) fn seen_from_outside(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.lines().filter(|line| !line.starts_with("static"));

@@ -178,7 +178,7 @@ impl Lower<'_, '_> {
         let fresh = self.body.temporary(pointer, span);
         let address = Expr::variable(fresh, pointer);
         let class = self.cx.classes.value(self.cx.tree, term);
-        let may_fail = self.cx.options.malloc_may_fail && models::may_fail(name);
+        let may_fail = self.allocation_fails(name) && models::may_fail(name);
         if !may_fail && models::may_fail(name) {
             self.cx.assume("`malloc` and the like never return NULL", Some(span));
         }

@@ -76,12 +76,12 @@ impl Context<'_> {
                 Handle::Pointer => self.pointer(),
                 Handle::Number => Scalar::Bits(64),
             };
-            (self.global(&format!("{name}.object"), Type::Scalar(ty), None, span), ty)
+            (self.global(&format!("object of {name}"), Type::Scalar(ty), Some(0), span), ty)
         });
         let initial = u64::from(watched.property.initial.0);
-        let state = self.global(&format!("{name}.state"), Type::Scalar(STATE), Some(initial), span);
-        let origin = self.global(&format!("{name}.origin"), Type::Scalar(NUMBER), Some(0), span);
-        let since = self.global(&format!("{name}.since"), Type::Scalar(NUMBER), Some(0), span);
+        let state = self.global(&format!("state of {name}"), Type::Scalar(STATE), Some(initial), span);
+        let origin = self.global(&format!("origin of {name}"), Type::Scalar(NUMBER), Some(0), span);
+        let since = self.global(&format!("since of {name}"), Type::Scalar(NUMBER), Some(0), span);
         *self.tracked.insert(Tracked { object, state, origin, since })
     }
 }
@@ -104,6 +104,13 @@ impl Lower<'_, '_> {
     /// Whether accesses through pointers are events.
     pub(crate) fn watches_accesses(&self) -> bool {
         self.cx.tree.watched.as_ref().is_some_and(|watched| watched.property.watches_accesses())
+    }
+
+    /// At the start, the object that is followed is chosen.
+    pub(crate) fn choose_object(&mut self, span: Span) {
+        if let Some((object, _)) = self.cx.tracked.and_then(|tracked| tracked.object) {
+            self.body.step(span, LocationKind::Statement, Operation::Havoc(vec![object.into()]));
+        }
     }
 
     /// An event happens: a call of our own function with its number and the values that it binds.
@@ -225,7 +232,7 @@ impl Lower<'_, '_> {
             if cases.is_empty() || (severity == Severity::Warning && !is_warned) {
                 continue;
             }
-            self.report(watched, severity, cases, (tracked, span));
+            self.report(watched, severity, cases, (tracked, span, ""));
         }
         let stops = taken.iter().filter(|taken| taken.transition.effect == Effect::Stop);
         for stop in stops.map(|taken| taken.when.clone()).collect::<Vec<_>>() {
@@ -257,7 +264,7 @@ impl Lower<'_, '_> {
         watched: &Watched,
         severity: Severity,
         cases: Vec<(Expr, String)>,
-        (tracked, span): (Tracked, Span),
+        (tracked, span, when): (Tracked, Span, &str),
     ) {
         let broken = Expr::any(cases.iter().map(|(when, _)| when.clone()).collect());
         let mut parts: Vec<Expr> = self.guards.iter().cloned().map(Self::negated).collect();
@@ -274,7 +281,7 @@ impl Lower<'_, '_> {
         let violation = Violation {
             kind: ViolationKind::Property(watched.name),
             subject: span,
-            text: format!("breaks a rule of `{}`", watched.name),
+            text: format!("breaks a rule of `{}`{when}", watched.name),
             shown: Vec::new(),
             messages: Some(Box::new(messages)),
         };
@@ -343,7 +350,7 @@ impl Lower<'_, '_> {
                 continue;
             }
             if exit == Exit::Call {
-                self.report(watched, severity, cases(), (tracked, span));
+                self.report(watched, severity, cases(), (tracked, span, ""));
                 continue;
             }
             for place in origins(watched) {
@@ -355,7 +362,8 @@ impl Lower<'_, '_> {
                 let cases =
                     cases().into_iter().map(|(when, text)| (Expr::all(vec![here.clone(), when]), text));
                 let span = watched.spans[place as usize - 1];
-                self.report(watched, severity, cases.collect(), (tracked, span));
+                let when = " when the program ends";
+                self.report(watched, severity, cases.collect(), (tracked, span, when));
             }
         }
     }
@@ -403,6 +411,31 @@ impl Lower<'_, '_> {
             }
             Want::Value => vec![self.keep(value, span)],
         }
+    }
+
+    /// Whether memory may run out: the user or a property says so.
+    pub(crate) fn allocation_fails(&self, name: &str) -> bool {
+        let model = self.cx.tree.watched.as_ref().and_then(|watched| watched.property.model_of(name));
+        self.cx.options.malloc_may_fail || model == Some(Returns::FreshOrNull)
+    }
+
+    /// Whether an argument of a function is the object that the rules are about.
+    pub(crate) fn is_handle(&self, name: &str, position: usize) -> bool {
+        self.cx.tree.watched.as_ref().is_some_and(|watched| watched.property.is_about(name, position))
+    }
+
+    /// A function without a body gets the object that the rules are about: if it is not clear what
+    /// that is, the function is taken to change only its state, which is not the program's own.
+    pub(crate) fn change_handle(&mut self, name: &str, argument: &Term, span: Span) -> Checked<bool> {
+        let (doubts, steps) = (self.cx.doubts.len(), self.body.edge_count());
+        let is_clear = self.change(name, argument, false, span)?;
+        if !is_clear && self.cx.doubts.len() > doubts && self.body.edge_count() == steps {
+            self.cx.doubts.truncate(doubts);
+            let text =
+                format!("`{name}` changes nothing that the program itself reads of the object it is about");
+            self.cx.assume(text, Some(span));
+        }
+        Ok(true)
     }
 
     /// Calls through pointers are not read.

@@ -136,6 +136,9 @@ impl Lower<'_, '_> {
             }
             if !is_function(argument) {
                 let library = known.is_some();
+                if self.is_handle(name, i) && self.change_handle(name, argument, span)? {
+                    continue;
+                }
                 if c_library::is_deterministic(name) {
                     self.approximating(|lower| {
                         let is_clear = lower.change(name, argument, library, span)?;
@@ -261,7 +264,7 @@ impl Lower<'_, '_> {
 
     /// What an argument points to gets any value; whether it is clear which object that is. If it
     /// is not, a proof is doubtful.
-    fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<bool> {
+    pub(super) fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<bool> {
         let tree = self.cx.tree;
         let class = self.cx.classes.value(tree, argument);
         let mut reached = self.cx.classes.reached(class);

@@ -41,6 +41,7 @@ impl Context<'_> {
             is_library: false,
             sure: (LocationId(0), Vec::new()),
         };
+        lower.choose_object(span);
         // Initial values may mention further objects.
         let mut done = 0;
         while let Some(id) = lower.cx.statics.get(done).copied() {
