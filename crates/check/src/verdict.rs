@@ -54,6 +54,11 @@ impl Verdict {
         }
     }
 
+    /// Whether data flow has decided, without an engine.
+    pub fn is_by_data_flow(&self) -> bool {
+        self.proof().is_some_and(|proof| proof.evidence.kind == ProofKind::Ranges)
+    }
+
     /// The reason for *unknown*.
     pub fn why(&self) -> Option<&Why> {
         match self {

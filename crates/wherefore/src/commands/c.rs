@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use wherefore_check::harness::Enclosure;
 use wherefore_check::{NoProver, Prover, Replaying};
 use wherefore_frontend::c::{
-    self, DataModel, ErrorLabels, LibraryRules, Mentions, Options, Question, Warnings,
+    self, DataModel, ErrorLabels, LibraryRules, Mentions, Options, Question, Uninitialised, Warnings,
 };
 use wherefore_program::{Task, ViolationKind, c_compiler};
 
@@ -195,6 +195,19 @@ enum Model {
     Ilp32,
 }
 
+/// How a C program is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// From its entry on.
+    Whole,
+    /// The same without checks of the rules of C, unless they are asked for.
+    WithoutRules,
+    /// All its functions: a run starts in any one of them.
+    EveryFunction,
+    /// One of its functions, in which a run starts whatever happened before.
+    OneFunction,
+}
+
 /// What came of reading a C program.
 pub enum Loaded {
     /// A task.
@@ -296,20 +309,21 @@ impl CArgs {
         entry: Option<&str>,
         label: Option<&str>,
     ) -> Result<Loaded, CliError> {
-        self.load_with(files, entry, label, true)
+        self.load_as(files, entry, label, Reading::Whole)
     }
 
     /// Reads C files without checks of the rules of C, unless they are asked for.
     pub fn load_without_rules(&self, files: &[PathBuf], entry: Option<&str>) -> Result<Loaded, CliError> {
-        self.load_with(files, entry, None, false)
+        self.load_as(files, entry, None, Reading::WithoutRules)
     }
 
-    fn load_with(
+    /// Reads C files, or a task, in one of several ways.
+    pub fn load_as(
         &self,
         files: &[PathBuf],
         entry: Option<&str>,
         label: Option<&str>,
-        with_rules: bool,
+        reading: Reading,
     ) -> Result<Loaded, CliError> {
         let named = !self.error_function.is_empty()
             || !self.error_label.is_empty()
@@ -377,7 +391,8 @@ impl CArgs {
         if !self.checks.is_empty() {
             // Beside those that the property asks for.
             options.checks.extend(self.checks.iter().flat_map(|list| list.kinds()).copied());
-        } else if with_rules && is_open && !files.iter().any(|file| c::is_cimple(file)) {
+        } else if reading != Reading::WithoutRules && is_open && !files.iter().any(|file| c::is_cimple(file))
+        {
             options.checks = CHECKS[..CHECKS.len() - ON_REQUEST].iter().copied().collect();
         }
         if label.is_some() {
@@ -406,8 +421,14 @@ impl CArgs {
         options.models.clone_from(&self.model);
         options.pure.clone_from(&self.assume_pure);
         options.no_return.clone_from(&self.no_return);
-        let translation =
-            c::translate(&files, &options).map_err(|error| mistakes::explained(error, &files, &options))?;
+        if reading == Reading::OneFunction {
+            options.globals = Uninitialised::Any;
+        }
+        let translated = match reading {
+            Reading::EveryFunction => c::translate_every_function(&files, &options),
+            _ => c::translate(&files, &options),
+        };
+        let translation = translated.map_err(|error| mistakes::explained(error, &files, &options))?;
         let mentions = translation.mentions.clone();
         let without_body = translation.without_body.clone();
         let task = translation.into_task(&files, &options);

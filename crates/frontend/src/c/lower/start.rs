@@ -113,18 +113,13 @@ impl Lower<'_, '_> {
             if object.defined {
                 return match self.cx.options.globals {
                     Uninitialised::Zero => self.zero_static(&place, span),
-                    Uninitialised::Any => self.havoc_static(&place, span),
+                    Uninitialised::Any => self.any_static(id, &place),
                 };
             }
             let text = format!("`{}` is declared but not defined: it starts with any value", object.name);
             self.cx.assume(text, Some(span));
             self.cx.undefined.push(object.name.clone());
-            self.havoc_static(&place, span)?;
-            if object.ty.is_pointer() {
-                let value = self.read(&place, span)?;
-                self.keep_away_from_objects(value, span);
-            }
-            return Ok(());
+            return self.any_static(id, &place);
         };
         if let Place::Split { object: id, .. } = &place {
             if let (Some(Storage::Split(leaves)), [only]) =
@@ -174,6 +169,17 @@ impl Lower<'_, '_> {
             Var::Global(variable) => self.cx.globals[variable as usize].initial.is_none(),
             Var::Local(_) => false,
         })
+    }
+
+    /// An object holds anything at the start; a pointer is none to an object of the run.
+    fn any_static(&mut self, id: ObjectId, place: &Place) -> Checked<()> {
+        let object = self.cx.tree.object(id);
+        self.havoc_static(place, object.span)?;
+        if object.ty.is_pointer() {
+            let value = self.read(place, object.span)?;
+            self.keep_away_from_objects(value, object.span);
+        }
+        Ok(())
     }
 
     fn havoc_static(&mut self, place: &Place, span: Span) -> Checked<()> {
