@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wherefore_program::{Compilation, ErrorKind, ErrorSite, TargetChoice, Task, Unsupported, ViolationKind};
+use wherefore_program::{
+    Compilation, ErrorKind, ErrorSite, Recipe, TargetChoice, Task, Unsupported, ViolationKind,
+};
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
@@ -111,6 +113,9 @@ pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Bud
         let why = "that memory is not freed does not show in a run";
         return Some(Replay::NotReplayed { why: why.to_owned() });
     }
+    if let Some(why) = unwatched(task, recipe, site) {
+        return Some(Replay::NotReplayed { why });
+    }
     let left = budget.left();
     if left.is_some_and(|left| left < LEAST_TIME) {
         return Some(Replay::NotReplayed { why: "no time is left".to_owned() });
@@ -121,6 +126,20 @@ pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Bud
         Ok(()) => replayed.outcome,
         Err(error) => Replay::NotReplayed { why: format!("the harness cannot be kept: {error}") },
     })
+}
+
+/// Why the compiled program cannot be watched for the rule of a property that a check is about.
+fn unwatched(task: &Task, recipe: &Recipe, site: &ErrorSite) -> Option<String> {
+    let ErrorKind::Violation(ViolationKind::Property(_)) = site.kind else { return None };
+    let messages = task.program.violation(site.node).and_then(|violation| violation.messages.as_deref());
+    if messages.is_some_and(|messages| messages.at_exit) {
+        return Some("what is left undone when the program ends does not show in a run".to_owned());
+    }
+    match &recipe.monitor {
+        Some(monitor) if recipe.pointer_bits == 64 => monitor.unavailable.clone(),
+        Some(_) => Some("calls are watched in programs with 64-bit pointers only".to_owned()),
+        None => Some("there are no rules to watch it by".to_owned()),
+    }
 }
 
 /// Why a failing run does not count after its replay, if it does not.

@@ -121,6 +121,8 @@ pub struct Messages {
     pub cases: Vec<(Expr, String)>,
     /// The numbers of the places that messages mention, each behind the name without `$`.
     pub places: Vec<(&'static str, Expr)>,
+    /// Whether a run ends there that keeps all rules on its way.
+    pub at_exit: bool,
     /// The places, from number 1 on.
     pub known: Arc<Vec<CallPlace>>,
 }

@@ -9,11 +9,13 @@
 //! 2. [`parse`]: from text to a property; `lexer.rs`, `parser.rs`, `transitions.rs`. Mistakes have
 //!    a line and a column: [`PropertyError`].
 //! 3. [`shipped`], [`SHIPPED`]: the properties that come with the program.
-//! 4. [`Machine`]: what a property means, event by event, with all objects followed at once.
+//! 4. [`Machine`]: what a property means, event by event, with all objects followed at once;
+//!    [`monitor`]: the same in C.
 
 mod error;
 mod lexer;
 mod machine;
+pub mod monitor;
 mod parser;
 mod property;
 mod shipped;

@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use wherefore_program::{CallPlace, Span};
+use wherefore_program::{CallPlace, Monitor, Monitored, MonitoredCall, Span, Var};
+use wherefore_properties::monitor::{self, Around};
 use wherefore_properties::{Argument, Event, Handle, Property, Returns};
 
 use super::calls::{Rewriting, declare};
@@ -39,6 +40,8 @@ pub(crate) struct Seen {
     /// The number of the call.
     pub(crate) place: u32,
     pub(crate) function: String,
+    /// How many arguments it has.
+    pub(crate) count: usize,
     /// The variables, in the order of the values.
     pub(crate) bound: Vec<Bound>,
     /// Whether the function has no body, and its result is the object.
@@ -119,6 +122,41 @@ fn interned(name: &str) -> &'static str {
     }
 }
 
+/// The rules in C, and what is done around the calls that they are about.
+pub(crate) fn monitor(tree: &Tree, object: Option<Var>) -> Option<Monitor> {
+    let watched = tree.watched.as_ref()?;
+    let property = &watched.property;
+    let mut monitor = Monitor { definitions: monitor::definitions(property), object, ..Monitor::default() };
+    for seen in &watched.events {
+        let name = &seen.function;
+        if monitor.calls.iter().any(|call| call.function == *name) || monitor.unavailable.is_some() {
+            continue;
+        }
+        let function = tree.functions.iter().find(|function| function.name == *name);
+        let has_body = function.is_some_and(|function| function.body.is_some());
+        let is_ours = function.is_some_and(|function| tree.library.contains(&function.span.file));
+        let kind = match function.and_then(|function| function.result) {
+            Some(result) if result.returns.is_fresh() => Monitored::Fresh,
+            _ if has_body || models::meaning(name).is_some() => Monitored::Defined,
+            _ => Monitored::Input,
+        };
+        match monitor::around(property, name, seen.count) {
+            _ if has_body && !is_ours => {
+                let why = format!("the program defines `{name}` itself, and its calls cannot be watched");
+                monitor.unavailable = Some(why);
+            }
+            Some(Around { before, after }) => {
+                monitor.calls.push(MonitoredCall { function: name.clone(), kind, before, after });
+            }
+            None => monitor.unavailable = Some(format!("calls of `{name}` cannot be watched")),
+        }
+    }
+    if property.watches_accesses() {
+        monitor.unavailable = Some("accesses to memory cannot be watched".to_owned());
+    }
+    Some(monitor)
+}
+
 struct Watching<'p> {
     property: &'p Property,
     events: Vec<Seen>,
@@ -187,7 +225,8 @@ impl<'p> Watching<'p> {
                 let creates = !has_body && one.result.is_some_and(|name| watching.property.is_object(name));
                 let number = watching.events.len() as u64;
                 let function = name.clone();
-                watching.events.push(Seen { rule: one.rule, place, function, bound, creates });
+                let count = arguments.len();
+                watching.events.push(Seen { rule: one.rule, place, function, count, bound, creates });
                 let mut given = vec![Term::new(TermKind::Constant(number), CType::INT, span)];
                 given.extend(values);
                 let call = rewriting.call(EVENT, CType::Void, given, span);

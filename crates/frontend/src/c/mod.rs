@@ -72,8 +72,8 @@ use std::sync::Arc;
 
 pub use wherefore_program::{Assumption, Input};
 use wherefore_program::{
-    Compilation, EdgeRef, Errors, InputModels, Language, Program, Recipe, Span, TargetChoice, Unsupported,
-    ViolationKind,
+    Compilation, EdgeRef, Errors, InputModels, Language, Monitor, Program, Recipe, Span, TargetChoice,
+    Unsupported, ViolationKind,
 };
 
 use crate::diagnostics::LoadError;
@@ -249,6 +249,8 @@ pub struct Translation {
     pub without_body: Vec<String>,
     /// Definitions in C of functions of the library that bring inputs, if the program uses them.
     pub models: Option<InputModels>,
+    /// The rules of a property in C, if one is checked.
+    pub monitor: Option<Monitor>,
     /// The parts of memory: pointers into different ones never meet.
     pub regions: Vec<Region>,
     /// How wide types are.
@@ -491,6 +493,7 @@ fn translate_texts(
     }
     let without_body = linking::without_body(&tree, &usage);
     let models = linking::input_models(&tree, &usage, &sources);
+    let monitor = events::monitor(&tree, lowered.followed);
     let sources = files::keep_used(
         sources.files,
         given,
@@ -527,6 +530,7 @@ fn translate_texts(
         undefined: lowered.undefined,
         without_body,
         models,
+        monitor,
         regions: lowered.regions,
         data_model: options.data_model,
         mentions,
@@ -552,6 +556,7 @@ impl Translation {
                 undefined: self.undefined,
                 whole_objects: options.standard == Standard::Objects,
                 models: self.models,
+                monitor: self.monitor,
             })),
         };
         wherefore_program::Task {

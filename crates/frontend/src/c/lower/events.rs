@@ -86,6 +86,13 @@ impl Context<'_> {
     }
 }
 
+impl Context<'_> {
+    /// The variable that holds the object that is followed.
+    pub(crate) fn followed(&self) -> Option<Var> {
+        self.tracked.and_then(|tracked| tracked.object).map(|(variable, _)| variable)
+    }
+}
+
 impl Tracked {
     fn is_in(self, state: StateId) -> Expr {
         let now = Expr::variable(self.state, STATE);
@@ -125,7 +132,7 @@ impl Lower<'_, '_> {
         if self.cx.has_threads {
             return Err(Problem::unsupported(span, "a property of a program with threads is"));
         }
-        let Seen { rule, place, function, bound, creates } = seen;
+        let Seen { rule, place, function, count: _, bound, creates } = seen;
         let (mut known, mut happens) = (Vec::new(), Vec::new());
         for (term, bound) in values.iter().zip(bound) {
             if !term.ty.is_scalar() || term.ty.is_float() {
@@ -232,7 +239,7 @@ impl Lower<'_, '_> {
             if cases.is_empty() || (severity == Severity::Warning && !is_warned) {
                 continue;
             }
-            self.report(watched, severity, cases, (tracked, span, ""));
+            self.report(watched, severity, cases, (tracked, span, None));
         }
         let stops = taken.iter().filter(|taken| taken.transition.effect == Effect::Stop);
         for stop in stops.map(|taken| taken.when.clone()).collect::<Vec<_>>() {
@@ -264,14 +271,16 @@ impl Lower<'_, '_> {
         watched: &Watched,
         severity: Severity,
         cases: Vec<(Expr, String)>,
-        (tracked, span, when): (Tracked, Span, &str),
+        (tracked, span, exit): (Tracked, Span, Option<Exit>),
     ) {
         let broken = Expr::any(cases.iter().map(|(when, _)| when.clone()).collect());
         let mut parts: Vec<Expr> = self.guards.iter().cloned().map(Self::negated).collect();
         parts.push(broken.not());
         let holds = Expr::any(parts);
+        let when = if exit == Some(Exit::End) { " when the program ends" } else { "" };
         let messages = Messages {
             cases,
+            at_exit: exit.is_some(),
             places: vec![
                 ("origin", Expr::variable(tracked.origin, NUMBER)),
                 ("since", Expr::variable(tracked.since, NUMBER)),
@@ -350,7 +359,7 @@ impl Lower<'_, '_> {
                 continue;
             }
             if exit == Exit::Call {
-                self.report(watched, severity, cases(), (tracked, span, ""));
+                self.report(watched, severity, cases(), (tracked, span, Some(exit)));
                 continue;
             }
             for place in origins(watched) {
@@ -362,8 +371,7 @@ impl Lower<'_, '_> {
                 let cases =
                     cases().into_iter().map(|(when, text)| (Expr::all(vec![here.clone(), when]), text));
                 let span = watched.spans[place as usize - 1];
-                let when = " when the program ends";
-                self.report(watched, severity, cases.collect(), (tracked, span, when));
+                self.report(watched, severity, cases.collect(), (tracked, span, Some(exit)));
             }
         }
     }

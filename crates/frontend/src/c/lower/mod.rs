@@ -144,6 +144,8 @@ pub(crate) struct Lowered {
     pub(crate) unwatched: BTreeSet<Var>,
     /// The procedures that stand for functions about threads.
     pub(crate) models: BTreeSet<ProcedureId>,
+    /// The variable that holds the object that a property follows.
+    pub(crate) followed: Option<Var>,
 }
 
 /// Lowers everything that is used from some entries on: each run starts in one of them.
@@ -237,6 +239,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     let copies = context.copies.iter().map(|(id, _)| *id).zip(entry.0 + 1..);
     let models = whole.chain(copies).filter(|(id, _)| is_ours(*id)).map(|(_, id)| ProcedureId(id)).collect();
     let unwatched = context.unwatched();
+    let followed = context.followed();
     let (has_threads, heap, stack, own) =
         (context.has_threads, context.heap, context.stack, std::mem::take(&mut context.own));
     let lowered = Lowered {
@@ -254,6 +257,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         regions,
         unwatched,
         models,
+        followed,
     };
     if has_threads { lowered.with_threads(heap, stack, &own) } else { lowered }
 }
