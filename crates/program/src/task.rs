@@ -12,6 +12,7 @@ use crate::program::{EdgeRef, Node, Program};
 use crate::source::Span;
 use crate::targets::{ErrorSite, TargetChoice};
 use crate::types::Scalar;
+use crate::violation::CallPlace;
 
 /// A program, the checks asked about, and what an answer rests on.
 #[derive(Clone, Debug)]
@@ -151,6 +152,8 @@ pub struct Monitor {
     pub calls: Vec<MonitoredCall>,
     /// The variable of the program that holds the object that is followed.
     pub object: Option<Var>,
+    /// The calls that can break a rule, by the text of the program.
+    pub places: Vec<CallPlace>,
     /// Why the compiled program cannot be watched, if it cannot.
     pub unavailable: Option<String>,
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use wherefore_program::{CallPlace, Monitor, Monitored, MonitoredCall, Span, Var};
 use wherefore_properties::monitor::{self, Around};
-use wherefore_properties::{Argument, Event, Handle, Property, Returns};
+use wherefore_properties::{Argument, Effect, Event, Handle, Property, Returns, Severity, Transition};
 
 use super::calls::{Rewriting, declare};
 use super::ctype::CType;
@@ -149,6 +149,17 @@ pub(crate) fn monitor(tree: &Tree, object: Option<Var>) -> Option<Monitor> {
                 monitor.calls.push(MonitoredCall { function: name.clone(), kind, before, after });
             }
             None => monitor.unavailable = Some(format!("calls of `{name}` cannot be watched")),
+        }
+    }
+    let can_break = |seen: &&Seen| {
+        let reports =
+            |transition: &Transition| matches!(transition.effect, Effect::Report(Severity::Error, _));
+        property.rules[seen.rule].transitions.iter().any(reports)
+    };
+    for seen in watched.events.iter().filter(can_break) {
+        let place = &watched.places[seen.place as usize - 1];
+        if monitor.places.last() != Some(place) {
+            monitor.places.push(place.clone());
         }
     }
     if property.watches_accesses() {

@@ -9,14 +9,14 @@
 //!
 //! [Path slicing]: https://doi.org/10.1145/1065010.1065016
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use wherefore_program::{ErrorSite, Program};
+use wherefore_program::{CallPlace, Compilation, ErrorSite, Program};
 
 use super::c::Reading;
 use super::check::CheckArgs;
@@ -80,7 +80,7 @@ pub fn run(args: &CheckArgs, per: Per, out: &mut impl Write) -> Result<Exit, Cli
         Per::Function => by_function(args)?,
         Per::Error | Per::Program => by_check(args)?,
     };
-    let functions: std::collections::BTreeSet<&str> = rows.iter().map(|row| row.function.as_str()).collect();
+    let functions: BTreeSet<&str> = rows.iter().map(|row| row.function.as_str()).collect();
     let has = |word: CheckWord| rows.iter().any(|row| row.verdict == word);
     let (verdict, exit) = match (has(CheckWord::Unsafe), has(CheckWord::Unknown)) {
         (true, _) => ("unsafe", Exit::Positive),
@@ -130,6 +130,7 @@ fn by_function(args: &CheckArgs) -> Result<Answers, CliError> {
             }
         }
     }
+    rows.extend(not_modelled(&whole));
     if functions.values().any(|name| name != "main") {
         let text = "global variables with an initial value have it where a function other than `main` starts";
         assumptions.push(text.to_owned());
@@ -162,6 +163,35 @@ fn by_check(args: &CheckArgs) -> Result<Answers, CliError> {
 fn asked(subject: &Subject) -> String {
     let library = subject.c.as_ref().and_then(|c| c.options.library.as_ref());
     library.map_or("checks".to_owned(), |rules| rules.property.name.clone())
+}
+
+/// Rows for calls that a rule is about and that have no check: the code around them is not modelled.
+fn not_modelled(whole: &Subject) -> Vec<Row> {
+    let Compilation::Compiled(recipe) = &whole.task.compilation else { return Vec::new() };
+    let program = &whole.task.program;
+    let place_of = |site: &ErrorSite| {
+        let span = program.location(site.node).span;
+        (program.source(span).name().to_owned(), program.position(span).line)
+    };
+    let checked: BTreeSet<(String, u32)> = whole.task.checks.iter().map(place_of).collect();
+    let reason = match whole.task.unsupported.first() {
+        Some(place) => format!("the code around it is not modelled; first {}", place.words(program)),
+        None => "the code around it is not modelled".to_owned(),
+    };
+    let row = |place: &CallPlace| Row {
+        name: whole.task.checks.first().map_or("rule", |site| Place::of(program, site, None).kind),
+        file: place.file.clone(),
+        line: place.line,
+        function: "?".to_owned(),
+        message: format!("`{}`", place.function),
+        verdict: CheckWord::Unknown,
+        reason: Some(reason.clone()),
+        by_data_flow: false,
+        run: None,
+        seconds: 0.0,
+    };
+    let places = recipe.monitor.iter().flat_map(|monitor| &monitor.places);
+    places.filter(|place| !checked.contains(&(place.file.clone(), place.line))).map(row).collect()
 }
 
 /// The name of a function without the number that tells it from others of this name.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Argument, Assignment, Call, LocationId, LocationKind, Operation, Procedure, Span, Var,
+    Argument, Assignment, BinaryOp, Call, Expr, LocationId, LocationKind, Operation, Procedure, Span, Var,
 };
 
 use super::body::Body;
@@ -14,6 +14,9 @@ use crate::c::Uninitialised;
 use crate::c::ctype::CType;
 use crate::c::problem::Checked;
 use crate::c::tree::{FunctionId, Initial, ObjectId, TermKind};
+
+/// The streams that are open when a program starts.
+const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 
 impl Context<'_> {
     /// The procedure where runs start: it initialises, calls the entry with any arguments, and
@@ -177,7 +180,12 @@ impl Lower<'_, '_> {
         self.havoc_static(place, object.span)?;
         if object.ty.is_pointer() {
             let value = self.read(place, object.span)?;
-            self.keep_away_from_objects(value, object.span);
+            self.keep_away_from_objects(value.clone(), object.span);
+            if STREAMS.contains(&object.name.as_str()) && self.cx.tree.watched.is_some() {
+                let is_open = Expr::binary(BinaryOp::Ne, value.clone(), Expr::constant(0, value.ty));
+                self.cx.assume("the standard streams are not NULL", None);
+                self.require(is_open, object.span);
+            }
         }
         Ok(())
     }
