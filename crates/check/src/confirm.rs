@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wherefore_program::{
-    Compilation, ErrorKind, ErrorSite, Recipe, TargetChoice, Task, Unsupported, ViolationKind,
+    About, Assumption, Compilation, ErrorKind, ErrorSite, Recipe, TargetChoice, Task, Unsupported,
+    ViolationKind,
 };
 
 use crate::budget::Budget;
@@ -75,8 +76,19 @@ pub fn confirm(
     }
     if has_proof {
         let spoilt = answer.facts.spoilt.clone();
-        if let Some(why) = spoilt.or_else(|| other_doubts(task, engines, (session, &look))) {
-            for verdict in answer.verdicts.iter_mut().filter(|verdict| verdict.proof().is_some()) {
+        let by_states =
+            |verdict: &Verdict| verdict.proof().is_some_and(|proof| proof.evidence.kind == ProofKind::States);
+        // Proofs about paths do not rest on what memory holds.
+        let about_paths = spoilt.clone().or_else(|| doubts_in_words(task, Some(About::Control)));
+        let needs_data =
+            answer.verdicts.iter().any(|verdict| verdict.proof().is_some() && !by_states(verdict));
+        let about_data = match needs_data {
+            true => spoilt.or_else(|| other_doubts(task, engines, (session, &look))),
+            false => None,
+        };
+        for verdict in answer.verdicts.iter_mut().filter(|verdict| verdict.proof().is_some()) {
+            let why = if by_states(verdict) { &about_paths } else { &about_data };
+            if let Some(why) = why {
                 *verdict = Verdict::Unknown(why.clone());
             }
         }
@@ -205,15 +217,22 @@ fn unsupported(
     }
 }
 
+/// The facts under which no proof holds, or those of them that are about one thing.
+fn doubts_in_words(task: &Task, about: Option<About>) -> Option<Why> {
+    let counts = |doubt: &&Assumption| about.is_none_or(|about| doubt.about == about);
+    let doubts = task.doubts.iter().filter(counts).map(|doubt| doubt.words(&task.program));
+    let doubts: Vec<String> = doubts.collect();
+    (!doubts.is_empty()).then_some(Why::Doubts(doubts))
+}
+
 /// What else speaks against them.
 fn other_doubts(
     task: &Task,
     engines: &[Arc<dyn Engine>],
     (session, budget): (&Session, &Budget),
 ) -> Option<Why> {
-    if !task.doubts.is_empty() {
-        let doubts = task.doubts.iter().map(|doubt| doubt.words(&task.program));
-        return Some(Why::Doubts(doubts.collect()));
+    if let Some(why) = doubts_in_words(task, None) {
+        return Some(why);
     }
     // In other languages, a step with such an index does not exist.
     if !task.is_c() || task.checks_bounds {

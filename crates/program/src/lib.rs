@@ -76,8 +76,8 @@ pub use replay::{Step, Trace};
 pub use source::{FileId, Position, SourceFile, Span};
 pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
 pub use task::{
-    Assumption, Compilation, Errors, Input, InputModels, Language, Monitor, Monitored, MonitoredCall, Recipe,
-    Task, Unsupported,
+    About, Assumption, Compilation, Errors, Input, InputModels, Language, Monitor, Monitored, MonitoredCall,
+    Recipe, Task, Unsupported,
 };
 pub use threads::{
     Context, Move, Moves, Starting, SwitchPoints, Thread, ThreadCoverage, ThreadExploration, ThreadLimits,

@@ -101,6 +101,18 @@ pub struct Assumption {
     pub text: String,
     /// The first place that needs it.
     pub span: Option<Span>,
+    /// What it is about.
+    pub about: About,
+}
+
+/// What a fact that is taken for granted is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum About {
+    /// Values: paths through the program are the same without it.
+    #[default]
+    Data,
+    /// Which functions are called.
+    Control,
 }
 
 /// Whether the program can be compiled, to replay its failing runs.

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::expression::Expr;
+use crate::expression::{Expr, Var};
 use crate::interpret::{Interpreter, State};
 use crate::program::{EdgeRef, LocationKind, Node, Operation, Program};
 use crate::source::Span;
@@ -123,6 +123,8 @@ pub struct Messages {
     pub places: Vec<(&'static str, Expr)>,
     /// Whether a run ends there that keeps all rules on its way.
     pub at_exit: bool,
+    /// The variable that holds the state of the automaton.
+    pub state: Var,
     /// The places, from number 1 on.
     pub known: Arc<Vec<CallPlace>>,
 }

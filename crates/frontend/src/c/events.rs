@@ -46,6 +46,9 @@ pub(crate) struct Seen {
     pub(crate) bound: Vec<Bound>,
     /// Whether the function has no body, and its result is the object.
     pub(crate) creates: bool,
+    /// Whether the function around it is only there to be inlined: headers have many that are not
+    /// used.
+    pub(crate) in_header: bool,
 }
 
 /// What a value of an event is for.
@@ -156,7 +159,7 @@ pub(crate) fn monitor(tree: &Tree, object: Option<Var>) -> Option<Monitor> {
             |transition: &Transition| matches!(transition.effect, Effect::Report(Severity::Error, _));
         property.rules[seen.rule].transitions.iter().any(reports)
     };
-    for seen in watched.events.iter().filter(can_break) {
+    for seen in watched.events.iter().filter(can_break).filter(|seen| !seen.in_header) {
         let place = &watched.places[seen.place as usize - 1];
         if monitor.places.last() != Some(place) {
             monitor.places.push(place.clone());
@@ -204,6 +207,7 @@ impl<'p> Watching<'p> {
         let TermKind::Function(id) = callee.kind else { return None };
         let function: &Function = rewriting.tree.function(id);
         let (name, has_body) = (function.name.clone(), function.body.is_some() || id == rewriting.owner);
+        let in_header = rewriting.tree.function(rewriting.owner).provisional;
         let matches = self.matches(&name, arguments.len());
         if matches.is_empty() {
             return None;
@@ -217,32 +221,34 @@ impl<'p> Watching<'p> {
         let mut statements = Vec::new();
         let looks_behind = matches.iter().any(|one| one.result.is_some());
         let arguments = kept_arguments(rewriting, &matches, arguments, looks_behind, &mut statements);
-        let told =
-            |watching: &mut Self, rewriting: &mut Rewriting<'_>, one: &Match<'_>, result: Option<&Term>| {
-                let mut bound = Vec::new();
-                let mut values = Vec::new();
-                for (argument, value) in one.arguments.iter().zip(&arguments) {
-                    match argument {
-                        Argument::Any => continue,
-                        Argument::Variable(name) => bound.push(Bound::Variable(name.clone())),
-                        Argument::Number(number) => bound.push(Bound::Number(*number)),
-                    }
-                    values.push(value.clone());
+        let told = |watching: &mut Self,
+                    rewriting: &mut Rewriting<'_>,
+                    one: &Match<'_>,
+                    result: Option<&Term>| {
+            let mut bound = Vec::new();
+            let mut values = Vec::new();
+            for (argument, value) in one.arguments.iter().zip(&arguments) {
+                match argument {
+                    Argument::Any => continue,
+                    Argument::Variable(name) => bound.push(Bound::Variable(name.clone())),
+                    Argument::Number(number) => bound.push(Bound::Number(*number)),
                 }
-                if let (Some(name), Some(result)) = (one.result, result) {
-                    bound.push(Bound::Variable(name.clone()));
-                    values.push(result.clone());
-                }
-                let creates = !has_body && one.result.is_some_and(|name| watching.property.is_object(name));
-                let number = watching.events.len() as u64;
-                let function = name.clone();
-                let count = arguments.len();
-                watching.events.push(Seen { rule: one.rule, place, function, count, bound, creates });
-                let mut given = vec![Term::new(TermKind::Constant(number), CType::INT, span)];
-                given.extend(values);
-                let call = rewriting.call(EVENT, CType::Void, given, span);
-                Statement { kind: StatementKind::Expression(call), span }
-            };
+                values.push(value.clone());
+            }
+            if let (Some(name), Some(result)) = (one.result, result) {
+                bound.push(Bound::Variable(name.clone()));
+                values.push(result.clone());
+            }
+            let creates = !has_body && one.result.is_some_and(|name| watching.property.is_object(name));
+            let number = watching.events.len() as u64;
+            let function = name.clone();
+            let count = arguments.len();
+            watching.events.push(Seen { rule: one.rule, place, function, count, bound, creates, in_header });
+            let mut given = vec![Term::new(TermKind::Constant(number), CType::INT, span)];
+            given.extend(values);
+            let call = rewriting.call(EVENT, CType::Void, given, span);
+            Statement { kind: StatementKind::Expression(call), span }
+        };
         for one in matches.iter().filter(|one| one.result.is_none()) {
             statements.push(told(self, rewriting, one, None));
         }

@@ -70,11 +70,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use wherefore_program::{Assumption, Input};
 use wherefore_program::{
-    Compilation, EdgeRef, Errors, InputModels, Language, Monitor, Program, Recipe, Span, TargetChoice,
+    About, Compilation, EdgeRef, Errors, InputModels, Language, Monitor, Program, Recipe, Span, TargetChoice,
     Unsupported, ViolationKind,
 };
+pub use wherefore_program::{Assumption, Input};
 
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
@@ -484,9 +484,11 @@ fn translate_texts(
     let rules = "in programs with threads only the checks about threads are made";
     let undecided = (asks_rules && options.property != Property::All).then(|| rules.to_owned());
     if asks_rules && undecided.is_none() {
-        lowered
-            .assumptions
-            .push(Assumption { text: "no behaviour of the program is undefined".to_owned(), span: None });
+        lowered.assumptions.push(Assumption {
+            text: "no behaviour of the program is undefined".to_owned(),
+            span: None,
+            about: About::Data,
+        });
     }
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
@@ -510,7 +512,7 @@ fn translate_texts(
     };
     if has_threads && options.checks.contains(&ViolationKind::Race) {
         let text = "functions of the library without a model access no object that another thread writes";
-        lowered.assumptions.push(Assumption { text: text.to_owned(), span: None });
+        lowered.assumptions.push(Assumption { text: text.to_owned(), span: None, about: About::Data });
         races::watch(&mut program, &lowered.unwatched, &lowered.models, &mut |go| {
             lowered.inputs.iter_mut().for_each(|input| go(&mut input.edge));
             lowered.approximations.iter_mut().for_each(&mut *go);

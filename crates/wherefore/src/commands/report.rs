@@ -172,7 +172,11 @@ pub struct Proof {
 impl Proof {
     fn of(evidence: &Evidence) -> Option<Self> {
         let how = match evidence.kind {
-            ProofKind::Saturation | ProofKind::Ranges | ProofKind::Orders(_) | ProofKind::Pairs => {
+            ProofKind::Saturation
+            | ProofKind::Ranges
+            | ProofKind::States
+            | ProofKind::Orders(_)
+            | ProofKind::Pairs => {
                 return None;
             }
             ProofKind::Invariants(_) => "invariant",
@@ -365,7 +369,8 @@ impl CheckReport {
         // A proof by an engine says more than one by data flow.
         let mut proofs = answer.verdicts.iter().filter_map(Verdict::proof).map(|proof| &proof.evidence);
         let first = proofs.clone().next();
-        let evidence = proofs.find(|evidence| evidence.kind != ProofKind::Ranges).or(first);
+        let evidence =
+            proofs.find(|evidence| !matches!(evidence.kind, ProofKind::Ranges | ProofKind::States)).or(first);
         let proved = evidence.filter(|_| verdict == Word::Safe);
         let by = answer.facts.by.map(wherefore_check::EngineName::option);
         let asked = subject.c.as_ref();

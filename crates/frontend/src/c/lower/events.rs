@@ -132,7 +132,7 @@ impl Lower<'_, '_> {
         if self.cx.has_threads {
             return Err(Problem::unsupported(span, "a property of a program with threads is"));
         }
-        let Seen { rule, place, function, count: _, bound, creates } = seen;
+        let Seen { rule, place, function, bound, creates, .. } = seen;
         let (mut known, mut happens) = (Vec::new(), Vec::new());
         for (term, bound) in values.iter().zip(bound) {
             if !term.ty.is_scalar() || term.ty.is_float() {
@@ -281,6 +281,7 @@ impl Lower<'_, '_> {
         let messages = Messages {
             cases,
             at_exit: exit.is_some(),
+            state: tracked.state,
             places: vec![
                 ("origin", Expr::variable(tracked.origin, NUMBER)),
                 ("since", Expr::variable(tracked.since, NUMBER)),
@@ -453,7 +454,7 @@ impl Lower<'_, '_> {
         let name = &tree.function(id).name;
         if watched.property.watches(name) {
             let text = format!("`{name}` is not called through a pointer: `{}` is about it", watched.name);
-            self.cx.doubt(&text, Some(span));
+            self.cx.doubt_control(&text, Some(span));
         }
     }
 

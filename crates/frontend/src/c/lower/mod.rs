@@ -38,7 +38,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Objects, Operation, Procedure, ProcedureId,
+    About, EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Objects, Operation, Procedure, ProcedureId,
     Scalar, Span, Type, Unsupported, Var, Variable, ViolationKind,
 };
 
@@ -273,14 +273,21 @@ impl Context<'_> {
         let is_ours = |span: &Span| self.tree.library.contains(&span.file);
         let span = self.copy.or(span).filter(|span| !is_ours(span));
         if !self.assumptions.iter().any(|known| known.text == text) {
-            self.assumptions.push(Assumption { text, span });
+            self.assumptions.push(Assumption { text, span, about: About::Data });
         }
     }
 
     /// Records something that must not matter for a proof, once for each text.
     pub(crate) fn doubt(&mut self, text: &str, span: Option<Span>) {
         if !self.doubts.iter().any(|known| known.text == text) {
-            self.doubts.push(Assumption { text: text.to_owned(), span });
+            self.doubts.push(Assumption { text: text.to_owned(), span, about: About::Data });
+        }
+    }
+
+    /// The same about which functions are called.
+    pub(crate) fn doubt_control(&mut self, text: &str, span: Option<Span>) {
+        if !self.doubts.iter().any(|known| known.text == text) {
+            self.doubts.push(Assumption { text: text.to_owned(), span, about: About::Control });
         }
     }
 

@@ -116,7 +116,7 @@ impl Lower<'_, '_> {
         let tree = self.cx.tree;
         let name = tree.function(id).name.as_str();
         if models::CALLS_BACK.contains(&name) {
-            self.cx.doubt(&format!("`{name}` calls no function of the program"), Some(span));
+            self.cx.doubt_control(&format!("`{name}` calls no function of the program"), Some(span));
         }
         self.counts_printed(name, arguments, span)?;
         if models::is_harmless(name) || name == models::OUTSIDE {
@@ -222,7 +222,7 @@ impl Lower<'_, '_> {
         for class in self.cx.classes.reached(class) {
             let functions = &self.cx.classes.facts(class).functions;
             if functions.iter().any(|id| tree.function(*id).body.is_some()) {
-                self.cx.doubt(&format!("`{name}` calls no function of the program"), Some(span));
+                self.cx.doubt_control(&format!("`{name}` calls no function of the program"), Some(span));
                 return;
             }
         }
