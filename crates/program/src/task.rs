@@ -168,6 +168,8 @@ pub struct Monitor {
     pub places: Vec<CallPlace>,
     /// Why the compiled program cannot be watched, if it cannot.
     pub unavailable: Option<String>,
+    /// A function of the program whose calls are not watched, although rules are about them.
+    pub unwatched: Option<String>,
 }
 
 /// A function whose calls are watched. The statements mention the arguments `a0` to `a5`, the result

@@ -352,6 +352,22 @@ impl Property {
         self.rules.iter().flat_map(|rule| &rule.patterns).any(creates)
     }
 
+    /// Whether a rule about a result says what becomes of a new object: not only what becomes of
+    /// NULL, or of a negative number.
+    pub fn lets_create(&self, rule: usize) -> bool {
+        let Some(object) = &self.object else { return false };
+        let new = match object.handle {
+            Handle::Pointer => 0x1000,
+            Handle::Number => 3,
+        };
+        let value = |name: &str| (name == object.variable).then_some(new);
+        let is_for_new = |transition: &Transition| {
+            let goes = matches!(transition.effect, Effect::Goto(_));
+            goes && transition.guard.as_ref().is_none_or(|guard| guard.holds(&value, &|_| true))
+        };
+        self.rules.get(rule).is_some_and(|rule| rule.transitions.iter().any(is_for_new))
+    }
+
     /// Whether some transition has a warning.
     pub fn has_warnings(&self) -> bool {
         let is_warning =

@@ -103,6 +103,19 @@ impl<'a> Watched<'a> {
 
     /// What a run has told; none if no rule was broken.
     pub fn judge(&self, said: &str, program: &Path) -> Option<Replay> {
+        let outcome = self.outcome(said, program);
+        // Without some of the calls, only a rule that is broken at the place of the check counts.
+        match (&self.monitor.unwatched, outcome) {
+            (_, Some(Replay::Confirmed { note, report })) => Some(Replay::Confirmed { note, report }),
+            (Some(name), _) => {
+                let why = format!("the program defines `{name}` itself, and its calls cannot be watched");
+                Some(Replay::NotReplayed { why })
+            }
+            (None, outcome) => outcome,
+        }
+    }
+
+    fn outcome(&self, said: &str, program: &Path) -> Option<Replay> {
         let line = said.lines().find_map(|line| line.strip_prefix(MARK))?;
         let (address, message) = line.split_once(' ')?;
         let mut tool = Command::new("addr2line");

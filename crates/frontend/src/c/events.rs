@@ -144,10 +144,7 @@ pub(crate) fn monitor(tree: &Tree, object: Option<Var>) -> Option<Monitor> {
             _ => Monitored::Input,
         };
         match monitor::around(property, name, seen.count) {
-            _ if has_body && !is_ours => {
-                let why = format!("the program defines `{name}` itself, and its calls cannot be watched");
-                monitor.unavailable = Some(why);
-            }
+            _ if has_body && !is_ours => monitor.unwatched = Some(name.clone()),
             Some(Around { before, after }) => {
                 monitor.calls.push(MonitoredCall { function: name.clone(), kind, before, after });
             }
@@ -202,13 +199,28 @@ impl<'p> Watching<'p> {
         found
     }
 
+    /// Whether the object of a pattern is a pointer in the program if it is one in the rules.
+    fn has_types(&self, one: &Match<'_>, arguments: &[Term], result: &CType) -> bool {
+        let Some(object) = &self.property.object else { return true };
+        let fits = |ty: &CType| match object.handle {
+            Handle::Pointer => ty.is_pointer(),
+            Handle::Number => ty.is_integer(),
+        };
+        let is_object =
+            |argument: &Argument| matches!(argument, Argument::Variable(name) if *name == object.variable);
+        let mut given = one.arguments.iter().zip(arguments).filter(|(argument, _)| is_object(argument));
+        let by_result = one.result.is_none_or(|name| *name != object.variable || fits(result));
+        by_result && given.all(|(_, term)| fits(&term.ty))
+    }
+
     fn call(&mut self, rewriting: &mut Rewriting<'_>, sources: &Sources, term: &Term) -> Option<Term> {
         let TermKind::Call(callee, arguments) = &term.kind else { return None };
         let TermKind::Function(id) = callee.kind else { return None };
         let function: &Function = rewriting.tree.function(id);
         let (name, has_body) = (function.name.clone(), function.body.is_some() || id == rewriting.owner);
         let in_header = rewriting.tree.function(rewriting.owner).provisional;
-        let matches = self.matches(&name, arguments.len());
+        let mut matches = self.matches(&name, arguments.len());
+        matches.retain(|one| self.has_types(one, arguments, &term.ty));
         if matches.is_empty() {
             return None;
         }
@@ -239,7 +251,8 @@ impl<'p> Watching<'p> {
                 bound.push(Bound::Variable(name.clone()));
                 values.push(result.clone());
             }
-            let creates = !has_body && one.result.is_some_and(|name| watching.property.is_object(name));
+            let is_object = one.result.is_some_and(|name| watching.property.is_object(name));
+            let creates = !has_body && is_object && watching.property.lets_create(one.rule);
             let number = watching.events.len() as u64;
             let function = name.clone();
             let count = arguments.len();

@@ -58,6 +58,9 @@ pub(crate) fn link(
     let text = input::own(name, text, sources);
     let unit = input::parse(text, sources, || false).map_err(|problem| vec![problem])?;
     let problems = sema::analyse_library(&unit, tree, linkage, sources);
+    for function in tree.functions.iter_mut().filter(|function| function.result.is_some()) {
+        function.body = None;
+    }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 

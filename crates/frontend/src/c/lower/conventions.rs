@@ -191,7 +191,8 @@ impl Lower<'_, '_> {
             }
             let value = if may_fail {
                 let null = Expr::constant(0, pointer);
-                Expr::if_then_else(Expr::choice(Scalar::Bool), null, address)
+                let fails = self.chance_of_failure(name, span);
+                Expr::if_then_else(fails, null, address)
             } else {
                 address
             };

@@ -428,6 +428,17 @@ impl Lower<'_, '_> {
         self.cx.options.malloc_may_fail || model == Some(Returns::FreshOrNull)
     }
 
+    /// Whether an allocation that may fail does. What a property says is no approximation: it is a
+    /// step of its own.
+    pub(crate) fn chance_of_failure(&mut self, name: &str, span: Span) -> Expr {
+        if self.cx.tree.watched.as_ref().is_none_or(|watched| watched.property.model_of(name).is_none()) {
+            return Expr::choice(Scalar::Bool);
+        }
+        let fails = self.body.temporary(Scalar::Bool, span);
+        self.body.step(span, LocationKind::Call, Operation::Havoc(vec![fails.into()]));
+        Expr::variable(fails, Scalar::Bool)
+    }
+
     /// Whether an argument of a function is the object that the rules are about.
     pub(crate) fn is_handle(&self, name: &str, position: usize) -> bool {
         self.cx.tree.watched.as_ref().is_some_and(|watched| watched.property.is_about(name, position))
