@@ -11,6 +11,7 @@ mod mistakes;
 mod pds;
 mod program;
 mod proofs;
+mod properties;
 mod property;
 mod replay;
 mod sources;

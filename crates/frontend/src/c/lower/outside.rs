@@ -155,10 +155,12 @@ impl Lower<'_, '_> {
         if known.is_none() {
             self.doubt_kept(arguments, span);
         }
-        let what = if pointers {
-            "returns anything and changes only what its arguments point to"
-        } else {
-            "returns anything and changes nothing"
+        // What it returns is said elsewhere if a property says it.
+        let what = match (tree.function(id).result.is_some(), pointers) {
+            (false, true) => "returns anything and changes only what its arguments point to",
+            (false, false) => "returns anything and changes nothing",
+            (true, true) => "changes only what its arguments point to",
+            (true, false) => "changes nothing",
         };
         let sets = self.cx.tree.errno.is_some() && !models::leaves_errno(name);
         let what = if sets { format!("{what}, and `errno`") } else { what.to_owned() };
