@@ -7,7 +7,8 @@
 //!    evaluated first; `rules.rs`, `slots.rs`: checks in front of what C leaves
 //!    undefined.
 //! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`;
-//!    `outside.rs`: functions without a body; `events.rs`, `guards.rs`: rules of a property; `start.rs`: what happens before `main`.
+//!    `outside.rs`: functions without a body; `events.rs`, `guards.rs`, `modelled.rs`: rules of a
+//!    property; `start.rs`: what happens before `main`.
 
 mod body;
 mod branch;
@@ -19,6 +20,7 @@ mod floats;
 mod guards;
 mod initial;
 mod memory;
+mod modelled;
 mod object_names;
 mod order;
 mod outside;
