@@ -29,6 +29,9 @@ pub struct States {
 /// A value at the entry of a procedure, a location, and a value there.
 type Fact = (ProcedureId, u8, LocationId, u8);
 
+/// A procedure that waits for another one, the value that it was entered with, and where it goes on.
+type Waiting = (ProcedureId, u8, LocationId);
+
 /// The variable has one value, of the others nothing is known.
 struct Only<'p> {
     program: &'p Program,
@@ -57,7 +60,7 @@ impl States {
         let entry = program.procedure(program.entry).entry;
         search.reach((program.entry, initial as u8, entry, initial as u8));
         // Who waits for a procedure that was entered with a value, and with which values it returned.
-        let mut waiting: BTreeMap<(ProcedureId, u8), Vec<(ProcedureId, u8, LocationId)>> = BTreeMap::new();
+        let mut waiting: BTreeMap<(ProcedureId, u8), Vec<Waiting>> = BTreeMap::new();
         let mut returned: BTreeMap<(ProcedureId, u8), Vec<u8>> = BTreeMap::new();
         while let Some((procedure, entered, location, value)) = search.open.pop() {
             let body = program.procedure(procedure);

@@ -160,7 +160,7 @@ impl Lower<'_, '_> {
         else {
             return;
         };
-        let Some(pointer) = reach.base.clone().filter(|_| !self.is_library) else { return };
+        let Some(pointer) = reach.base.as_deref().cloned().filter(|_| !self.is_library) else { return };
         if watched.property.object.is_some() {
             let text =
                 "memory is accessed through pointers to its start, as far as the property is concerned";
@@ -180,7 +180,6 @@ impl Lower<'_, '_> {
     /// The transitions of an event, each with the condition under which it is taken.
     fn taken<'p>(
         &self,
-        property: &Property,
         transitions: &'p [Transition],
         known: &[(&str, Value)],
         (tracked, named): (Tracked, &Expr),
@@ -188,7 +187,7 @@ impl Lower<'_, '_> {
         let mut found: Vec<Taken<'p>> = Vec::new();
         for transition in transitions {
             let mut parts = vec![named.clone(), tracked.is_from(&transition.from)];
-            parts.extend(transition.guard.as_ref().map(|guard| condition(property, guard, known)));
+            parts.extend(transition.guard.as_ref().map(|guard| condition(guard, known)));
             // An earlier one that applies to the same states comes first.
             for earlier in found.iter().filter(|earlier| overlaps(earlier.transition, transition)) {
                 parts.push(earlier.when.clone().not());
@@ -217,7 +216,7 @@ impl Lower<'_, '_> {
             happens.push(Expr::binary(BinaryOp::Eq, Expr::variable(variable, ty), value));
         }
         let named = if happens.is_empty() { Expr::bool(true) } else { Expr::all(happens) };
-        let taken = self.taken(property, transitions, &known, (tracked, &named));
+        let taken = self.taken(transitions, &known, (tracked, &named));
         if at.creates {
             self.require_new(&taken, (&named, object.as_ref()), span);
         }
@@ -338,7 +337,7 @@ impl Lower<'_, '_> {
         };
         let property = &watched.property;
         let tracked = self.cx.tracked(watched, span);
-        let taken = self.taken(property, &property.at_exit, &[], (tracked, &Expr::bool(true)));
+        let taken = self.taken(&property.at_exit, &[], (tracked, &Expr::bool(true)));
         for severity in [Severity::Error, Severity::Warning] {
             if severity == Severity::Warning && !self.warns() {
                 continue;

@@ -1,7 +1,7 @@
 //! Guards of rules as conditions of the program.
 
 use wherefore_program::{BinaryOp, Expr, Scalar};
-use wherefore_properties::{Comparison, Guard, Operand, Property};
+use wherefore_properties::{Comparison, Guard, Operand};
 
 use super::value::resize;
 
@@ -16,12 +16,12 @@ pub(crate) struct Value {
 }
 
 /// A guard as a condition. A variable without a value makes no comparison true.
-pub(crate) fn condition(property: &Property, guard: &Guard, known: &[(&str, Value)]) -> Expr {
-    let both = |a: &Guard, b: &Guard| vec![condition(property, a, known), condition(property, b, known)];
+pub(crate) fn condition(guard: &Guard, known: &[(&str, Value)]) -> Expr {
+    let both = |a: &Guard, b: &Guard| vec![condition(a, known), condition(b, known)];
     match guard {
         Guard::And(a, b) => Expr::all(both(a, b)),
         Guard::Or(a, b) => Expr::any(both(a, b)),
-        Guard::Not(inner) => condition(property, inner, known).not(),
+        Guard::Not(inner) => condition(inner, known).not(),
         Guard::Compare(comparison, left, right) => {
             let find = |name: &String| known.iter().find(|(known, _)| known == name).map(|(_, value)| value);
             let is_pointer = [left, right].into_iter().any(|side| match side {

@@ -143,7 +143,7 @@ impl Lower<'_, '_> {
                 }
                 let address = if self.has_rules() { self.stable(address, term.span) } else { address };
                 let base = match self.watches_accesses() {
-                    true => Some(self.base_value(pointer, &address)?),
+                    true => Some(Box::new(self.base_value(pointer, &address)?)),
                     false => None,
                 };
                 let pointer = Some(address.clone());

@@ -26,7 +26,7 @@ pub(crate) struct Reach {
     /// Indices and the lengths of their arrays.
     pub(crate) indices: Vec<(Expr, Expr)>,
     /// The pointer without what was added to it, if a property is about accesses.
-    pub(crate) base: Option<Expr>,
+    pub(crate) base: Option<Box<Expr>>,
     /// Whether the place is the last part of the object that the pointer points to.
     pub(crate) is_last: bool,
 }
