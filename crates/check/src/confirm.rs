@@ -19,7 +19,6 @@ use crate::engine::{Engine, Session};
 use crate::harness::{self, Enclosure, Replay};
 use crate::portfolio::{Extent, portfolio};
 use crate::prover::Prover;
-use crate::sliced::Sliced;
 use crate::unrolled_proof::{self, Opinion};
 use crate::verdict::{Answer, Evidence, FailingRun, Overall, Proof, ProofCheck, ProofKind, Verdict, Why};
 
@@ -277,7 +276,7 @@ fn check_unrollings(answer: &mut Answer, task: &Task, session: &Session, budget:
             |verdict: &&Verdict| verdict.proof().is_some_and(|proof| Arc::ptr_eq(&proof.evidence, &evidence));
         let checks = answer.verdicts.iter().zip(&task.checks).filter(|(verdict, _)| same(verdict));
         let checks: Vec<ErrorSite> = checks.map(|(_, site)| site.clone()).collect();
-        let verdict = match opinion(task, checks, bound, (session, budget)) {
+        let verdict = match unrolled_proof::check(&task.program, &checks, bound, &session.prover, budget) {
             Opinion::Accepted => accepted(proof, ProofCheck::Accepted(session.prover.command_line())),
             Opinion::Refuted(why) => Verdict::Unknown(Why::Refuted(why)),
             Opinion::Undecided(why) => match session.prover.command_line() {
@@ -287,23 +286,6 @@ fn check_unrollings(answer: &mut Answer, task: &Task, session: &Session, budget:
         };
         seen.push((evidence, verdict.clone()));
         answer.verdicts[at] = verdict;
-    }
-}
-
-/// What other code says to a proof by unrolling. Engines see the slice for the checks: loops that
-/// are not in it need not end.
-fn opinion(
-    task: &Task,
-    checks: Vec<ErrorSite>,
-    bound: usize,
-    (session, budget): (&Session, &Budget),
-) -> Opinion {
-    let asked = task.with_checks(checks);
-    let check =
-        |task: &Task| unrolled_proof::check(&task.program, &task.checks, bound, &session.prover, budget);
-    match Sliced::new(&asked, &session.prover).map(|sliced| check(&sliced.task)) {
-        Some(Opinion::Accepted) => Opinion::Accepted,
-        _ => check(&asked),
     }
 }
 
