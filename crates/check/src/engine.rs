@@ -29,6 +29,11 @@ pub trait Engine: Send + Sync {
     /// What it does not take.
     fn takes(&self, task: &Task) -> Result<(), CheckError>;
 
+    /// Whether it profits from conditions that hold at the heads of loops, if they are known.
+    fn wants_facts(&self) -> bool {
+        false
+    }
+
     /// Decides the checks of a task that it takes.
     fn decide(&self, task: &Task, session: &Session, budget: &Budget) -> Answer;
 }

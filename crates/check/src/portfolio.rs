@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use wherefore_program::{ErrorKind, Task};
+use wherefore_flow::LoopFacts;
+use wherefore_program::{ErrorKind, ProcedureId, Task, Var};
 use wherefore_pushdown::StopReason;
 
 use crate::budget::Budget;
@@ -60,6 +61,17 @@ pub fn portfolio(
     session: &Session,
     budget: &Budget,
 ) -> Answer {
+    portfolio_knowing(&LoopFacts::default(), task, engines, extent, (session, budget))
+}
+
+/// The same, where facts about the program are known.
+pub(crate) fn portfolio_knowing(
+    known: &LoopFacts,
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    extent: Extent,
+    (session, budget): (&Session, &Budget),
+) -> Answer {
     let count = task.checks.len();
     let mut suitable: Vec<Arc<dyn Engine>> = Vec::new();
     let mut refusal = None;
@@ -74,6 +86,7 @@ pub fn portfolio(
     }
     let mut search = Search {
         task,
+        known,
         engines: &suitable,
         session,
         budget: budget.clone(),
@@ -89,6 +102,8 @@ pub fn portfolio(
 /// The search for verdicts on all checks.
 struct Search<'a> {
     task: &'a Task,
+    /// What engines may assume at the heads of loops.
+    known: &'a LoopFacts,
     engines: &'a [Arc<dyn Engine>],
     session: &'a Session,
     budget: Budget,
@@ -117,9 +132,16 @@ impl Search<'_> {
         if extent == Extent::FirstFailure && self.verdicts.iter().any(|verdict| verdict.run().is_some()) {
             return;
         }
-        self.budget = all;
+        let late: Vec<usize> = self.open.iter().copied().filter(|at| self.is_late(*at)).collect();
+        self.budget = all.clone();
         self.open = rules;
         self.decide(extent);
+        // The time that the rules did not need.
+        if all.deadline.is_some() && all.stopped().is_none() && !late.is_empty() {
+            self.budget = all;
+            self.open = late;
+            self.decide(extent);
+        }
     }
 
     fn decide(&mut self, extent: Extent) {
@@ -221,18 +243,23 @@ impl Search<'_> {
         };
         let task = task_of(&mut checks.iter().copied());
         let Some(sliced) = Sliced::new(&task, &self.session.prover) else {
-            return race(&task, self.engines, self.session, budget);
+            let asked = Asked::new(&task, self.known, |_, _| true);
+            return race(&asked, self.engines, self.session, budget);
         };
         let begin = Instant::now();
-        let found = race(&sliced.task, self.engines, self.session, budget);
+        let asked = Asked::new(&sliced.task, self.known, |procedure, variable| {
+            sliced.slice.keeps(procedure, variable)
+        });
+        let found = race(&asked, self.engines, self.session, budget);
         let Followed { mut answer, provided } = sliced.follow(found);
         if provided.is_empty() {
             return answer;
         }
         let task = task_of(&mut provided.iter().map(|(at, _)| checks[*at]));
+        let asked = Asked::new(&task, self.known, |_, _| true);
         // Where the slice fails soon, the program does so soon or behind much that does not matter.
         let budget = budget.within((begin.elapsed() * 10).max(LEAST_WHOLE));
-        let whole = race(&task, self.engines, self.session, &budget);
+        let whole = race(&asked, self.engines, self.session, &budget);
         answer.facts = whole.facts;
         for ((at, parts), verdict) in provided.into_iter().zip(whole.verdicts) {
             answer.verdicts[at] = match verdict {
@@ -255,12 +282,35 @@ impl Search<'_> {
     }
 }
 
+/// A task as engines see it.
+struct Asked {
+    plain: Task,
+    /// The same where what is known at the heads of loops is assumed there. Bounded checking and
+    /// random runs have no use for it: it only makes iterations longer.
+    knowing: Task,
+}
+
+impl Asked {
+    fn new(task: &Task, known: &LoopFacts, keeps: impl Fn(ProcedureId, Var) -> bool) -> Self {
+        let knowing = match known.assumed(&task.program, keeps) {
+            Some(program) => Task { program: Arc::new(program), ..task.clone() },
+            None => task.clone(),
+        };
+        Self { plain: task.clone(), knowing }
+    }
+
+    fn of(&self, engine: &dyn Engine) -> &Task {
+        if engine.wants_facts() { &self.knowing } else { &self.plain }
+    }
+}
+
 /// Asks engines side by side. The losers are asked to stop, but not waited for: a single operation
 /// can take long, and their threads end with the process at the latest.
-fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Budget) -> Answer {
+fn race(asked: &Asked, engines: &[Arc<dyn Engine>], session: &Session, budget: &Budget) -> Answer {
     if budget.work.is_some() {
-        return one_after_the_other(task, engines, session, budget);
+        return one_after_the_other(asked, engines, session, budget);
     }
+    let task = &asked.plain;
     let begin = Instant::now();
     let session = session.fresh();
     let mut watch = Watch::new(budget);
@@ -271,7 +321,7 @@ fn race(task: &Task, engines: &[Arc<dyn Engine>], session: &Session, budget: &Bu
     for (i, engine) in engines.iter().enumerate() {
         let settling = Settling { send: send.clone(), settled: settled.clone() };
         let (send, engine, session) = (send.clone(), engine.clone(), session.settling(settling));
-        let (task, budget) = (task.clone(), budget.clone());
+        let (task, budget) = (asked.of(&*engine).clone(), budget.clone());
         std::thread::spawn(move || {
             let answer = match wait(i, &budget) {
                 None => engine.decide(&task, &session, &budget),
@@ -382,7 +432,7 @@ fn wait(place: usize, budget: &Budget) -> Option<StopReason> {
 /// Asks engines one after the other, each for a part of the work: which one is faster on this
 /// machine does not matter then.
 fn one_after_the_other(
-    task: &Task,
+    asked: &Asked,
     engines: &[Arc<dyn Engine>],
     session: &Session,
     budget: &Budget,
@@ -392,13 +442,13 @@ fn one_after_the_other(
     for (i, engine) in engines.iter().enumerate() {
         // The third gets what the first two leave.
         let parts = u32::try_from(engines.len().min(2).saturating_sub(i)).unwrap_or(1);
-        let answer = engine.decide(task, &session, &budget.share(parts));
+        let answer = engine.decide(asked.of(&**engine), &session, &budget.share(parts));
         if answer.verdicts.iter().any(Verdict::is_definite) {
             return answer;
         }
         answers.push((engine.name(), answer));
     }
-    undecided(task, engines, answers, &Watch::new(budget), &session)
+    undecided(&asked.plain, engines, answers, &Watch::new(budget), &session)
 }
 
 /// The answer if no engine has decided anything: how far each of them came.

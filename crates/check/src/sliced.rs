@@ -12,7 +12,7 @@ use wherefore_flow::Slice;
 use wherefore_program::{Span, Task};
 
 use crate::prover::Prover;
-use crate::verdict::{Answer, Evidence, Proof, ProofKind, Verdict, Why};
+use crate::verdict::{Answer, Evidence, FailingRun, Proof, ProofKind, Verdict, Why};
 
 /// A run of the slice is followed for so many steps.
 const MOST_STEPS: usize = 100_000;
@@ -20,7 +20,7 @@ const MOST_STEPS: usize = 100_000;
 /// A task whose program is a slice.
 pub(crate) struct Sliced {
     original: Task,
-    slice: Slice,
+    pub slice: Slice,
     /// The task for engines.
     pub task: Task,
 }
@@ -54,7 +54,7 @@ impl Sliced {
         for (at, verdict) in answer.verdicts.iter_mut().enumerate() {
             match verdict {
                 Verdict::Unsafe(run) => match self.slice.run_of_program(program, &run.trace, MOST_STEPS) {
-                    Some(trace) => run.trace = trace,
+                    Some(trace) => **run = FailingRun::of_trace(trace, run.target, run.by),
                     None => {
                         let nodes = self.slice.must_end(program, &run.trace);
                         let spans = nodes.iter().map(|node| program.location(*node).span).collect();

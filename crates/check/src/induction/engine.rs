@@ -63,6 +63,10 @@ impl Engine for Induction {
         }
     }
 
+    fn wants_facts(&self) -> bool {
+        true
+    }
+
     fn takes(&self, task: &Task) -> Result<(), CheckError> {
         without_threads(&task.program)
     }

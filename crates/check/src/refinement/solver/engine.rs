@@ -25,6 +25,10 @@ impl Engine for SolverRefinement {
         EngineName::Refinement
     }
 
+    fn wants_facts(&self) -> bool {
+        true
+    }
+
     fn takes(&self, task: &Task) -> Result<(), CheckError> {
         without_threads(&task.program)
     }
