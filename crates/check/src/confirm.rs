@@ -9,7 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wherefore_program::{Compilation, ErrorKind, ErrorSite, TargetChoice, Task, Unsupported, ViolationKind};
+use wherefore_program::{
+    About, Assumption, Compilation, ErrorKind, ErrorSite, Recipe, TargetChoice, Task, Unsupported,
+    ViolationKind,
+};
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
@@ -73,8 +76,19 @@ pub fn confirm(
     }
     if has_proof {
         let spoilt = answer.facts.spoilt.clone();
-        if let Some(why) = spoilt.or_else(|| other_doubts(task, engines, (session, &look))) {
-            for verdict in answer.verdicts.iter_mut().filter(|verdict| verdict.proof().is_some()) {
+        let by_states =
+            |verdict: &Verdict| verdict.proof().is_some_and(|proof| proof.evidence.kind == ProofKind::States);
+        // Proofs about paths do not rest on what memory holds.
+        let about_paths = spoilt.clone().or_else(|| doubts_in_words(task, Some(About::Control)));
+        let needs_data =
+            answer.verdicts.iter().any(|verdict| verdict.proof().is_some() && !by_states(verdict));
+        let about_data = match needs_data {
+            true => spoilt.or_else(|| other_doubts(task, engines, (session, &look))),
+            false => None,
+        };
+        for verdict in answer.verdicts.iter_mut().filter(|verdict| verdict.proof().is_some()) {
+            let why = if by_states(verdict) { &about_paths } else { &about_data };
+            if let Some(why) = why {
                 *verdict = Verdict::Unknown(why.clone());
             }
         }
@@ -111,6 +125,9 @@ pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Bud
         let why = "that memory is not freed does not show in a run";
         return Some(Replay::NotReplayed { why: why.to_owned() });
     }
+    if let Some(why) = unwatched(task, recipe, site) {
+        return Some(Replay::NotReplayed { why });
+    }
     let left = budget.left();
     if left.is_some_and(|left| left < LEAST_TIME) {
         return Some(Replay::NotReplayed { why: "no time is left".to_owned() });
@@ -121,6 +138,20 @@ pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Bud
         Ok(()) => replayed.outcome,
         Err(error) => Replay::NotReplayed { why: format!("the harness cannot be kept: {error}") },
     })
+}
+
+/// Why the compiled program cannot be watched for the rule of a property that a check is about.
+fn unwatched(task: &Task, recipe: &Recipe, site: &ErrorSite) -> Option<String> {
+    let ErrorKind::Violation(ViolationKind::Property(_)) = site.kind else { return None };
+    let messages = task.program.violation(site.node).and_then(|violation| violation.messages.as_deref());
+    if messages.is_some_and(|messages| messages.at_exit) {
+        return Some("what is left undone when the program ends does not show in a run".to_owned());
+    }
+    match &recipe.monitor {
+        Some(monitor) if recipe.pointer_bits == 64 => monitor.unavailable.clone(),
+        Some(_) => Some("calls are watched in programs with 64-bit pointers only".to_owned()),
+        None => Some("there are no rules to watch it by".to_owned()),
+    }
 }
 
 /// Why a failing run does not count after its replay, if it does not.
@@ -186,15 +217,22 @@ fn unsupported(
     }
 }
 
+/// The facts under which no proof holds, or those of them that are about one thing.
+fn doubts_in_words(task: &Task, about: Option<About>) -> Option<Why> {
+    let counts = |doubt: &&Assumption| about.is_none_or(|about| doubt.about == about);
+    let doubts = task.doubts.iter().filter(counts).map(|doubt| doubt.words(&task.program));
+    let doubts: Vec<String> = doubts.collect();
+    (!doubts.is_empty()).then_some(Why::Doubts(doubts))
+}
+
 /// What else speaks against them.
 fn other_doubts(
     task: &Task,
     engines: &[Arc<dyn Engine>],
     (session, budget): (&Session, &Budget),
 ) -> Option<Why> {
-    if !task.doubts.is_empty() {
-        let doubts = task.doubts.iter().map(|doubt| doubt.words(&task.program));
-        return Some(Why::Doubts(doubts.collect()));
+    if let Some(why) = doubts_in_words(task, None) {
+        return Some(why);
     }
     // In other languages, a step with such an index does not exist.
     if !task.is_c() || task.checks_bounds {

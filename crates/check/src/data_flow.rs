@@ -14,8 +14,10 @@
 
 use std::sync::Arc;
 
-use wherefore_flow::{Available, Cells, LoopFacts, Ranges, fold};
-use wherefore_program::{ErrorKind, Expr, Interpreter, LocationKind, Node, Operation, Program, Task, Trace};
+use wherefore_flow::{Available, Cells, LoopFacts, Ranges, States, fold};
+use wherefore_program::{
+    ErrorKind, ErrorSite, Expr, Interpreter, LocationKind, Node, Operation, Program, Task, Trace,
+};
 
 use crate::prover::Prover;
 use crate::verdict::{
@@ -30,6 +32,8 @@ pub(crate) struct Discharged {
     pub open: Vec<usize>,
     /// Which of the original checks hold.
     pub holds: Vec<bool>,
+    /// Those of them that hold whatever the data are.
+    by_states: Vec<bool>,
     /// What is known at the heads of the loops of what is left.
     pub facts: LoopFacts,
     /// How memory was split, one time after the other.
@@ -46,6 +50,7 @@ impl Discharged {
             task: task.clone(),
             open: (0..task.checks.len()).collect(),
             holds: vec![false; task.checks.len()],
+            by_states: vec![false; task.checks.len()],
             facts: LoopFacts::default(),
             splits: Vec::new(),
         };
@@ -53,6 +58,7 @@ impl Discharged {
         if has_threads || task.program.has_small_data() || *prover != Prover::Embedded {
             return left;
         }
+        left.by_states = closed_by_states(task);
         let mut program = task.program.clone();
         let mut ranges = Ranges::new(&program);
         while left.splits.len() < MOST_SPLITS {
@@ -62,9 +68,9 @@ impl Discharged {
             left.splits.push(split);
         }
         let facts = Facts { ranges, available: Available::new(&program) };
-        for (check, holds) in task.checks.iter().zip(&mut left.holds) {
+        for ((check, holds), by_states) in task.checks.iter().zip(&mut left.holds).zip(&left.by_states) {
             let is_rule = matches!(check.kind, ErrorKind::Violation(_));
-            *holds = is_rule && is_closed(&program, check.node, &facts);
+            *holds = *by_states || (is_rule && is_closed(&program, check.node, &facts));
         }
         let mut program = match &facts.ranges {
             Some(ranges) => fold(&program, ranges),
@@ -84,13 +90,13 @@ impl Discharged {
 
     /// The verdicts on all checks of the original, from those on what was left.
     pub fn complete(&self, original: &Task, left: Vec<Verdict>) -> Vec<Verdict> {
-        let evidence = Evidence {
-            by: EngineName::DataFlow,
-            kind: ProofKind::Ranges,
-            checked: ProofCheck::NotApplicable,
+        let proof = |kind: ProofKind| {
+            let evidence = Evidence { by: EngineName::DataFlow, kind, checked: ProofCheck::NotApplicable };
+            Proof { evidence: Arc::new(evidence), reached: Reached::Unknown }
         };
-        let proof = Proof { evidence: Arc::new(evidence), reached: Reached::Unknown };
-        let mut verdicts = vec![Verdict::Safe(proof); self.holds.len()];
+        let (ranges, states) = (proof(ProofKind::Ranges), proof(ProofKind::States));
+        let of = |by_states: &bool| Verdict::Safe(if *by_states { states.clone() } else { ranges.clone() });
+        let mut verdicts: Vec<Verdict> = self.by_states.iter().map(of).collect();
         for (at, verdict) in self.open.iter().zip(left) {
             verdicts[*at] = match verdict {
                 Verdict::Unsafe(run) => self.original_run(original, *run, *at),
@@ -120,6 +126,17 @@ impl Discharged {
             }
         }
     }
+}
+
+/// Which checks of a property hold by the states that its automaton can be in.
+fn closed_by_states(task: &Task) -> Vec<bool> {
+    let state = |node| task.program.violation(node)?.messages.as_ref().map(|messages| messages.state);
+    let variable = task.checks.iter().find_map(|check| state(check.node));
+    let states = variable.and_then(|variable| States::new(&task.program, variable));
+    let is_closed = |check: &ErrorSite| {
+        states.as_ref().is_some_and(|states| state(check.node).is_some() && states.is_unreachable(check.node))
+    };
+    task.checks.iter().map(is_closed).collect()
 }
 
 /// What data flow knows about a program.

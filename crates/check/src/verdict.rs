@@ -54,6 +54,11 @@ impl Verdict {
         }
     }
 
+    /// Whether data flow has decided, without an engine.
+    pub fn is_by_data_flow(&self) -> bool {
+        self.proof().is_some_and(|proof| matches!(proof.evidence.kind, ProofKind::Ranges | ProofKind::States))
+    }
+
     /// The reason for *unknown*.
     pub fn why(&self) -> Option<&Why> {
         match self {
@@ -131,6 +136,8 @@ pub enum ProofKind {
     Pairs,
     /// The ranges of variables, found by data flow.
     Ranges,
+    /// The states of an automaton along all paths, whatever the data are.
+    States,
 }
 
 /// Whether a proof was checked by other code than found it.

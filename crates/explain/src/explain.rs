@@ -6,7 +6,7 @@ use wherefore_check::exact::{CheckOptions, Checker, Detail};
 use wherefore_check::{Answer, Budget, FailingRun, Question, Session, Tracked, Why, doubts, project_from};
 use wherefore_program::{
     CallGraph, ErrorKind, ErrorSite, Format, LocationId, LocationKind, Node, Operation, PathSlicer,
-    ProcedureId, Program, Stops, Task,
+    ProcedureId, Program, State, Stops, Task,
 };
 
 use crate::always::always_fails;
@@ -218,7 +218,10 @@ impl Subject<'_> {
         });
         let mut explanation = self.without_failure();
         explanation.verdict = crate::model::Verdict::Unsafe;
-        explanation.error = why.runs.first().map(|run| place_of(self.program(), &self.targets()[run.target]));
+        explanation.error = why
+            .runs
+            .first()
+            .map(|run| place_of(self.program(), &self.targets()[run.target], run.trace.states().last()));
         self.put_runs(&mut explanation, &why, &lines);
         self.put_focus(&mut explanation, &why);
         explanation.projection = self.projection(&lines);
@@ -464,13 +467,16 @@ impl Subject<'_> {
 }
 
 /// The place of a check.
-pub fn place_of(program: &Program, site: &ErrorSite) -> Place {
+/// `last` is the state at the check of a run that fails there.
+pub fn place_of(program: &Program, site: &ErrorSite, last: Option<&State>) -> Place {
+    // The numbers of one run are not those of all runs that are explained; what a rule says is.
+    let last = last.filter(|_| program.violation(site.node).is_some_and(|broken| broken.messages.is_some()));
     let (kind, label) = match &site.kind {
         ErrorKind::Assertion => ("assertion", None),
         ErrorKind::Call(name) => ("error-call", Some(name.clone())),
         ErrorKind::Label(name) => ("label", Some(name.clone())),
         ErrorKind::Entry(name) => ("procedure", Some(name.clone())),
-        ErrorKind::Violation(kind) => (kind.name(), program.violation_in_words(site.node, None)),
+        ErrorKind::Violation(kind) => (kind.name(), program.violation_in_words(site.node, last)),
     };
     Place {
         extent: extent(program, program.location(site.node).span),

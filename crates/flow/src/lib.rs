@@ -5,7 +5,8 @@
 //!    expression can be, and what a condition says about variables; [`Few`]: a small set of numbers.
 //! 2. [`Ranges`]: the ranges of all variables at all locations of a program.
 //! 3. [`Available`]: the conditions that were tested before, and still hold.
-//! 4. [`Analysis`]: analyses of one's own, solved by [`tabulate`]; [`Reaching`], [`Live`] and
+//! 4. [`States`]: the values of one variable, such as the state of an automaton, along all valid
+//!    paths. [`Analysis`]: analyses of one's own, solved by [`tabulate`]; [`Reaching`], [`Live`] and
 //!    [`Uninitialised`] are written with it.
 //! 5. [`Cells`]: memory at known addresses as variables; [`fold`]: constants in the place of
 //!    expressions with one value; [`LoopFacts`]: bounds as conditions at the heads of loops; [`Slice`]: the part of a program that matters for some locations.
@@ -22,6 +23,7 @@ mod range;
 mod ranges;
 mod rewrite;
 mod slice;
+mod states;
 
 pub use analysis::{Analysis, CONTEXTS, Flow, NoEnd, Step, Tables, tabulate};
 pub use available::Available;
@@ -34,3 +36,4 @@ pub use loop_facts::LoopFacts;
 pub use range::Range;
 pub use ranges::{Ranges, Values};
 pub use slice::Slice;
+pub use states::States;

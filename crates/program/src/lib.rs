@@ -75,11 +75,14 @@ pub use program::{
 pub use replay::{Step, Trace};
 pub use source::{FileId, Position, SourceFile, Span};
 pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
-pub use task::{Assumption, Compilation, Errors, Input, InputModels, Language, Recipe, Task, Unsupported};
+pub use task::{
+    About, Assumption, Compilation, Errors, Input, InputModels, Language, Monitor, Monitored, MonitoredCall,
+    Recipe, Task, Unsupported,
+};
 pub use threads::{
     Context, Move, Moves, Starting, SwitchPoints, Thread, ThreadCoverage, ThreadExploration, ThreadLimits,
     ThreadStep, ThreadTrace, ThreadWalk, ThreadedState, Threads, explore_threads, thread_starts,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
-pub use violation::{Violation, ViolationKind};
+pub use violation::{CallPlace, Messages, Violation, ViolationKind};
 pub use wherefore_floats::{FloatOp, Format, Operation as FloatOperation, Rounding};

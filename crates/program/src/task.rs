@@ -7,10 +7,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::expression::Var;
 use crate::program::{EdgeRef, Node, Program};
 use crate::source::Span;
 use crate::targets::{ErrorSite, TargetChoice};
 use crate::types::Scalar;
+use crate::violation::CallPlace;
 
 /// A program, the checks asked about, and what an answer rests on.
 #[derive(Clone, Debug)]
@@ -99,6 +101,18 @@ pub struct Assumption {
     pub text: String,
     /// The first place that needs it.
     pub span: Option<Span>,
+    /// What it is about.
+    pub about: About,
+}
+
+/// What a fact that is taken for granted is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum About {
+    /// Values: paths through the program are the same without it.
+    #[default]
+    Data,
+    /// Which functions are called.
+    Control,
 }
 
 /// Whether the program can be compiled, to replay its failing runs.
@@ -137,6 +151,50 @@ pub struct Recipe {
     pub whole_objects: bool,
     /// Definitions of functions of the C library that bring inputs, if the program uses them.
     pub models: Option<InputModels>,
+    /// The rules of a property, in C.
+    pub monitor: Option<Monitor>,
+}
+
+/// The rules of a property in C, which the compiled program is watched by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Monitor {
+    /// Functions that calls tell the rules by.
+    pub definitions: String,
+    /// The functions whose calls are watched.
+    pub calls: Vec<MonitoredCall>,
+    /// The variable of the program that holds the object that is followed.
+    pub object: Option<Var>,
+    /// The calls that can break a rule, by the text of the program.
+    pub places: Vec<CallPlace>,
+    /// Why the compiled program cannot be watched, if it cannot.
+    pub unavailable: Option<String>,
+    /// A function of the program whose calls are not watched, although rules are about them.
+    pub unwatched: Option<String>,
+}
+
+/// A function whose calls are watched. The statements mention the arguments `a0` to `a5`, the result
+/// `r`, and the address `caller`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MonitoredCall {
+    /// Its name.
+    pub function: String,
+    /// What it does.
+    pub kind: Monitored,
+    /// Statements in front of the call.
+    pub before: String,
+    /// Statements behind it.
+    pub after: String,
+}
+
+/// What a watched function does in the compiled program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Monitored {
+    /// It returns a new object, or NULL.
+    Fresh,
+    /// It returns an input, or nothing that matters.
+    Input,
+    /// What it always does.
+    Defined,
 }
 
 /// Definitions in C of functions of the C library that bring inputs. What they get from outside

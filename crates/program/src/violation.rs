@@ -4,8 +4,9 @@
 //! [`Assert`](crate::LocationKind::Assert), whose edge to an error carries the [`Violation`].
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::expression::Expr;
+use crate::expression::{Expr, Var};
 use crate::interpret::{Interpreter, State};
 use crate::program::{EdgeRef, LocationKind, Node, Operation, Program};
 use crate::source::Span;
@@ -43,13 +44,15 @@ pub enum ViolationKind {
     Deadlock,
     /// A lock is used against its rules.
     Lock,
+    /// A library is used against the rules of the property with this name.
+    Property(&'static str),
 }
 
 impl ViolationKind {
     /// Those about threads.
     pub const THREADS: [Self; 3] = [Self::Race, Self::Deadlock, Self::Lock];
 
-    /// All of them.
+    /// All that the language has: those of properties have names of their own.
     pub const ALL: [Self; 14] = [
         Self::Null,
         Self::Bounds,
@@ -84,6 +87,7 @@ impl ViolationKind {
             Self::Race => "race",
             Self::Deadlock => "deadlock",
             Self::Lock => "lock",
+            Self::Property(name) => name,
         }
     }
 }
@@ -106,6 +110,34 @@ pub struct Violation {
     /// Numbers that show it, in the state in front of the error: a name, the value, and whether it
     /// is signed.
     pub shown: Vec<(String, Expr, bool)>,
+    /// What is said instead if the last state is known.
+    pub messages: Option<Box<Messages>>,
+}
+
+/// Messages that depend on the last state of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Messages {
+    /// The first message whose condition holds is said. It may mention `$origin` and `$since`.
+    pub cases: Vec<(Expr, String)>,
+    /// The numbers of the places that messages mention, each behind the name without `$`.
+    pub places: Vec<(&'static str, Expr)>,
+    /// Whether a run ends there that keeps all rules on its way.
+    pub at_exit: bool,
+    /// The variable that holds the state of the automaton.
+    pub state: Var,
+    /// The places, from number 1 on.
+    pub known: Arc<Vec<CallPlace>>,
+}
+
+/// A call in the source, as messages name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallPlace {
+    /// The function that is called.
+    pub function: String,
+    /// The file.
+    pub file: String,
+    /// The line.
+    pub line: u32,
 }
 
 impl Program {
@@ -147,6 +179,9 @@ impl Program {
     /// outside of its array of 8 elements (index = 8)". `last` is the state at the error.
     pub fn violation_in_words(&self, node: Node, last: Option<&State>) -> Option<String> {
         let violation = self.violation(node)?;
+        if let Some(words) = last.and_then(|last| self.message_in_words(violation, last)) {
+            return Some(words);
+        }
         let text = self.source(violation.subject).text();
         let subject = text.get(violation.subject.start as usize..violation.subject.end as usize)?;
         let mut words = format!("`{}` {}", shortened(subject), violation.text);
@@ -166,6 +201,29 @@ impl Program {
             .collect();
         if !shown.is_empty() {
             words.push_str(&format!(" ({})", shown.join(", ")));
+        }
+        Some(words)
+    }
+}
+
+impl Program {
+    /// The message for a state at the error.
+    fn message_in_words(&self, violation: &Violation, last: &State) -> Option<String> {
+        let messages = violation.messages.as_deref()?;
+        let interpreter = Interpreter::new(self);
+        let holds = |condition: &Expr| interpreter.evaluate(last, condition) == Some(1);
+        let (_, text) = messages.cases.iter().find(|(condition, _)| holds(condition))?;
+        let here = self.source(violation.subject).name();
+        let mut words = text.clone();
+        for (name, number) in &messages.places {
+            let number = interpreter.evaluate(last, number)? as usize;
+            let place = number.checked_sub(1).and_then(|at| messages.known.get(at));
+            let place = match place {
+                Some(place) if place.file == here => format!("`{}` at line {}", place.function, place.line),
+                Some(place) => format!("`{}` at {}:{}", place.function, place.file, place.line),
+                None => "no call".to_owned(),
+            };
+            words = words.replace(&format!("${name}"), &place);
         }
         Some(words)
     }

@@ -15,7 +15,7 @@ const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// What can fail: identifier, name, and what it means.
-const RULES: [(&str, &str, &str); 13] = [
+const RULES: [(&str, &str, &str); 14] = [
     ("wherefore/assertion", "AssertionCanFail", "An assertion fails on some run."),
     (
         "wherefore/error-label",
@@ -37,7 +37,12 @@ const RULES: [(&str, &str, &str); 13] = [
     ("wherefore/division", "DivisionByZero", "Some run divides by zero."),
     ("wherefore/overflow", "SignedOverflow", "Signed arithmetic overflows on some run."),
     ("wherefore/shift", "InvalidShift", "Some run shifts by a number that is not below the width."),
+    OTHER,
 ];
+
+/// The rule for what has none of its own: rules of libraries.
+const OTHER: (&str, &str, &str) =
+    ("wherefore/property", "RuleBroken", "A rule about the use of a library is broken on some run.");
 
 /// An explanation as SARIF. A safe program has no results; an unknown verdict is a notification.
 pub fn sarif(explanation: &Explanation) -> Value {
@@ -45,7 +50,11 @@ pub fn sarif(explanation: &Explanation) -> Value {
     let results: Vec<Value> = match explanation.verdict {
         Verdict::Unsafe => {
             let is_other = |check: &&Check| {
-                check.verdict == CheckVerdict::Unsafe && Some(&check.place) != explanation.error.as_ref()
+                // The message of a check may be that of another run.
+                let is_explained = explanation.error.as_ref().is_some_and(|error| {
+                    (error.extent, &error.kind) == (check.place.extent, &check.place.kind)
+                });
+                check.verdict == CheckVerdict::Unsafe && !is_explained
             };
             let others = explanation.checks.iter().filter(is_other);
             std::iter::once(result(explanation, &sources))
@@ -202,7 +211,10 @@ fn rule_of(place: &Place) -> usize {
     match place.kind.as_str() {
         "assertion" => 0,
         "label" => 1,
-        kind => RULES.iter().position(|(id, ..)| id.strip_prefix("wherefore/") == Some(kind)).unwrap_or(2),
+        kind => {
+            let own = RULES.iter().position(|(id, ..)| id.strip_prefix("wherefore/") == Some(kind));
+            own.unwrap_or(if place.is_rule() { RULES.len() - 1 } else { 2 })
+        }
     }
 }
 

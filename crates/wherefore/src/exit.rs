@@ -65,6 +65,8 @@ pub enum CliError {
     /// The program is at fault; the messages show where.
     #[error("{}", .0.render().trim_end())]
     Load(#[from] LoadError),
+    #[error(transparent)]
+    Rules(#[from] wherefore_properties::PropertyError),
     /// What was given is a mistake, in words.
     #[error("{0}")]
     Mistake(String),

@@ -13,6 +13,7 @@ use super::folder::Folder;
 use super::sandbox::{self, Addresses, Resources};
 use super::sanitizers::Broken;
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
+use super::watched::Watched;
 use super::{Case, Enclosure, Feeding, Model, Replay, int128, is_preprocessed, labels};
 
 /// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a
@@ -104,7 +105,7 @@ pub(crate) fn run(
         missing = Missing::default();
         match build(case, folder.path(), *mode, &mut missing, &|missing| harness(missing, *mode)) {
             Ok(program) => {
-                let outcome = execute(&program, folder.path(), case.broken.as_ref(), how);
+                let outcome = execute(&program, folder.path(), case, how);
                 let wider = *mode == Mode::Wide && case.pointer_bits == 32;
                 let model = if wider { Model::Wider } else { Model::Same };
                 return (harness(&missing, *mode), outcome, model);
@@ -158,7 +159,8 @@ fn build(
     harness: &dyn Fn(&Missing) -> String,
 ) -> Result<PathBuf, String> {
     let io = |error: std::io::Error| error.to_string();
-    let sanitize = case.broken.as_ref().map(Broken::flags).unwrap_or_default();
+    let mut sanitize = case.broken.as_ref().map(Broken::flags).unwrap_or_default();
+    sanitize.extend(case.watched.iter().map(|_| "-g1".to_owned()));
     let mut objects = Vec::new();
     for (i, file) in case.files.iter().enumerate() {
         // As the front end does: the preprocessor knows nothing of the data model.
@@ -205,6 +207,9 @@ fn build(
         }
         if case.entry != "main" {
             change.arg("--redefine-sym=main=wherefore_other_main");
+        }
+        for word in case.watched.iter().flat_map(Watched::redefinitions) {
+            change.arg(word);
         }
         // Without the tool, functions that only one file sees stay unseen.
         let _ = tool(change.arg(&object));
@@ -257,9 +262,10 @@ fn build(
 fn execute(
     program: &Path,
     folder: &Path,
-    broken: Option<&Broken>,
+    case: &Case<'_>,
     (enclosure, time): (Enclosure, Duration),
 ) -> Replay {
+    let broken = case.broken.as_ref();
     let errors = folder.join("errors");
     let not_replayed = |why: String| Replay::NotReplayed { why };
     let file = match fs::File::create(&errors) {
@@ -314,6 +320,9 @@ fn execute(
     let said = fs::read(&errors).unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
     if let Some(outcome) = broken.and_then(|broken| broken.judge(&said)) {
+        return outcome;
+    }
+    if let Some(outcome) = case.watched.as_ref().and_then(|watched| watched.judge(&said, program)) {
         return outcome;
     }
     let marked = said.contains(MARK);

@@ -8,7 +8,7 @@
 //! 1. [`replay`]: a failing run of a task. [`Replay`]: the outcome.
 //! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
 //!    in a folder of its own (`folder.rs`); `inputs.c`: what models of functions that bring input
-//!    need; `int128.rs`: what 32-bit compilers do not know.
+//!    need; `int128.rs`: what 32-bit compilers do not know; `watched.rs`: rules of a property.
 
 mod build;
 mod folder;
@@ -17,6 +17,7 @@ mod labels;
 mod sandbox;
 mod sanitizers;
 mod text;
+mod watched;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,12 +25,13 @@ use std::time::Duration;
 
 pub use wherefore_program::Errors;
 use wherefore_program::{
-    Argument, EdgeRef, ErrorKind, ErrorSite, Input, InputModels, Interpreter, LocationKind, Operation,
-    Program, Recipe, Task, Trace, Unset, Variable, c_library,
+    Argument, EdgeRef, ErrorKind, ErrorSite, Input, InputModels, Interpreter, LocationKind, Monitor,
+    Monitored, MonitoredCall, Operation, Program, Recipe, Task, Trace, Unset, Variable, c_library,
 };
 
 use crate::verdict::FailingRun;
 use sanitizers::Broken;
+use watched::Watched;
 
 /// A failing run, and what it takes to compile its program.
 #[derive(Clone, Debug)]
@@ -60,6 +62,8 @@ pub(crate) struct Case<'a> {
     pub broken: Option<Broken>,
     /// Definitions of functions of the C library that bring inputs.
     pub models: Option<&'a InputModels>,
+    /// The rules of a property that the run breaks, if it does.
+    pub watched: Option<Watched<'a>>,
 }
 
 /// A step that brings a value from outside.
@@ -84,6 +88,8 @@ pub(crate) enum FeedType {
     Float(u32),
     /// A pointer: only NULL can be fed.
     Pointer,
+    /// A pointer to a new object, or NULL.
+    Fresh,
     /// A part of a structure: it cannot be fed.
     Part,
 }
@@ -160,7 +166,8 @@ pub fn replay(
     site: &ErrorSite,
     (enclosure, time): (Enclosure, Duration),
 ) -> Replayed {
-    let feeds: Vec<Feed> = task.inputs.iter().map(Feed::of).collect();
+    let monitor = recipe.monitor.as_ref();
+    let feeds: Vec<Feed> = task.inputs.iter().map(|input| Feed::of(input, monitor)).collect();
     let case = Case {
         program: &task.program,
         trace: &run.trace,
@@ -175,15 +182,19 @@ pub fn replay(
         undefined: &recipe.undefined,
         broken: Broken::at(&task.program, site, recipe.whole_objects),
         models: recipe.models.as_ref(),
+        watched: Watched::at(&task.program, site, recipe),
     };
     replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), (enclosure, time))
 }
 
 impl Feed {
-    fn of(input: &Input) -> Self {
+    fn of(input: &Input, monitor: Option<&Monitor>) -> Self {
         let width = input.ty.width();
+        let is_fresh =
+            |call: &MonitoredCall| call.function == input.function && call.kind == Monitored::Fresh;
         let ty = match (input.pointer, input.signed) {
             _ if input.part => FeedType::Part,
+            (true, _) if monitor.is_some_and(|monitor| monitor.calls.iter().any(is_fresh)) => FeedType::Fresh,
             (true, _) => FeedType::Pointer,
             _ if input.float => FeedType::Float(width),
             (false, true) => FeedType::Signed(width),
@@ -260,7 +271,10 @@ fn uncontrolled(case: &Case<'_>, feeding: &Feeding<'_>) -> Option<String> {
         return Some(format!("the order of calls at {} is open", place(case, step)));
     }
     let interpreter = Interpreter::new(case.program);
-    let step = interpreter.rests_on_chance(case.trace, Unset::Chance, |i, _| feeding.fed.contains(&i))?;
+    // The object that is followed is no value of the program.
+    let is_chosen = |edge| case.watched.as_ref().is_some_and(|watched| watched.chooses(case.program, edge));
+    let fed = |i: usize, edge| feeding.fed.contains(&i) || is_chosen(edge);
+    let step = interpreter.rests_on_chance(case.trace, Unset::Chance, fed)?;
     let taken: BTreeSet<EdgeRef> = case.trace.steps.iter().map(|step| step.edge).collect();
     let feeds = case.feeds.iter().filter(|feed| taken.contains(&feed.edge));
     // Those of our own texts have no name that the user knows.

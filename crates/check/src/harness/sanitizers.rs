@@ -25,6 +25,9 @@ impl Broken {
     /// With `whole_objects`, an index that stays inside of the whole object breaks none.
     pub fn at(program: &Program, site: &ErrorSite, whole_objects: bool) -> Option<Self> {
         let ErrorKind::Violation(kind) = site.kind else { return None };
+        if matches!(kind, ViolationKind::Property(_)) {
+            return None;
+        }
         let span = program.location(site.node).span;
         let file = program.source(span).name().to_owned();
         let first_line = program.position(span).line;

@@ -53,6 +53,9 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
          PLAIN void {REACHED}(const char *label) {{ reached(label); }}\n\n"
     );
     out.push_str(case.broken.as_ref().map_or("", |broken| broken.definitions()));
+    if let Some(watched) = &case.watched {
+        out.push_str(&watched.definitions());
+    }
     let mut defined: BTreeSet<String> = BTreeSet::new();
     let mut hooks = String::new();
     let errors = case.errors.functions.iter().map(String::as_str);
@@ -158,6 +161,9 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
         }
         let _ = write!(out, "{}\n{INPUTS}", models.text);
     }
+    if let Some(watched) = &case.watched {
+        out.push_str(&watched.wrappers(&defined));
+    }
     if case.entry != "main" {
         let values = feeding.arguments.iter().map(|(ty, value)| converted(*ty, &format!("{value}ULL")));
         let values: Vec<String> = values.collect();
@@ -219,13 +225,14 @@ fn converted(ty: FeedType, bits: &str) -> String {
             format!("((union {{ {integer} bits; {name} number; }}){{ .bits = ({integer}){bits} }}).number")
         }
         FeedType::Pointer => format!("({name})(__UINTPTR_TYPE__)({bits})"),
+        FeedType::Fresh => format!("({bits}) ? wherefore_object() : 0"),
         _ => format!("({name}){bits}"),
     }
 }
 
 fn c_type(ty: FeedType) -> &'static str {
     match ty {
-        FeedType::Pointer => "void *",
+        FeedType::Pointer | FeedType::Fresh => "void *",
         FeedType::Float(..=32) => "float",
         FeedType::Float(_) => "double",
         FeedType::Part => "long long",

@@ -10,6 +10,8 @@ mod case_facts_support;
 mod cases;
 mod interpolants;
 mod memory;
+mod properties;
+mod properties_random;
 mod random_programs;
 mod random_runs;
 mod random_threads;

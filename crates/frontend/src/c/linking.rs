@@ -58,12 +58,17 @@ pub(crate) fn link(
     let text = input::own(name, text, sources);
     let unit = input::parse(text, sources, || false).map_err(|problem| vec![problem])?;
     let problems = sema::analyse_library(&unit, tree, linkage, sources);
+    for function in tree.functions.iter_mut().filter(|function| function.result.is_some()) {
+        function.body = None;
+    }
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// A file of definitions that the program needs and that is not yet linked, by its position.
 fn missing(tree: &Tree, usage: &Usage, linked: &[usize]) -> Option<usize> {
-    let bodiless = usage.functions.iter().filter(|id| tree.function(**id).body.is_none());
+    // What a property says about a result comes before our definition.
+    let is_open = |function: &Function| function.body.is_none() && function.result.is_none();
+    let bodiless = usage.functions.iter().filter(|id| is_open(tree.function(**id)));
     let mut models = bodiless.filter_map(|id| model_of(&tree.function(*id).name));
     models.find(|model| !linked.contains(model))
 }

@@ -17,7 +17,8 @@
 //!    `provisional.rs`: definitions that are only for inlining. `errno.rs`: `errno` as an object.
 //!    `scanf.rs`: what `scanf` reads as inputs; `printf.rs`: what `sprintf` writes; `calls.rs`:
 //!    what both need.
-//!    `linking.rs`: what the program does not define.
+//!    `linking.rs`: what the program does not define. `events.rs`: calls that the rules of a
+//!    property are about.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
 //!    `doubts.rs`: addresses that are observed.
 //! 5. `threads.rs`, `threads.c`: threads, and what is a step of one.
@@ -32,6 +33,7 @@ mod cimple;
 mod ctype;
 mod doubts;
 mod errno;
+mod events;
 mod files;
 mod floats;
 mod harness;
@@ -68,11 +70,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use wherefore_program::{Assumption, Input};
 use wherefore_program::{
-    Compilation, EdgeRef, Errors, InputModels, Language, Program, Recipe, Span, TargetChoice, Unsupported,
-    ViolationKind,
+    About, Compilation, EdgeRef, Errors, InputModels, Language, Monitor, Program, Recipe, Span, TargetChoice,
+    Unsupported, ViolationKind,
 };
+pub use wherefore_program::{Assumption, Input};
 
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
@@ -159,6 +161,27 @@ pub struct Options {
     pub standard: Standard,
     /// What is asked for besides and not decided: nothing is safe then.
     pub undecided: Option<String>,
+    /// Rules about the use of a library, whose violations are errors.
+    pub library: Option<LibraryRules>,
+}
+
+/// Rules about the use of a library that are checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryRules {
+    /// The rules.
+    pub property: Arc<wherefore_properties::Property>,
+    /// Whether warnings count as errors, too.
+    pub warnings: Warnings,
+}
+
+/// Whether warnings of a property are checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Warnings {
+    /// They are not.
+    #[default]
+    Off,
+    /// They count as errors.
+    On,
 }
 
 /// Which accesses break the rule about bounds.
@@ -189,6 +212,7 @@ impl Default for Options {
             checks: BTreeSet::new(),
             standard: Standard::default(),
             undecided: None,
+            library: None,
         }
     }
 }
@@ -225,6 +249,8 @@ pub struct Translation {
     pub without_body: Vec<String>,
     /// Definitions in C of functions of the library that bring inputs, if the program uses them.
     pub models: Option<InputModels>,
+    /// The rules of a property in C, if one is checked.
+    pub monitor: Option<Monitor>,
     /// The parts of memory: pointers into different ones never meet.
     pub regions: Vec<Region>,
     /// How wide types are.
@@ -396,6 +422,9 @@ fn translate_texts(
     if let Some(errno) = errno.and_then(|function| errno::as_object(&mut tree, function)) {
         linkage.add_object(errno::OBJECT, errno);
     }
+    if let Some(rules) = &options.library {
+        events::watch(&mut tree, &mut linkage, &sources, &rules.property);
+    }
     scanf::as_inputs(&mut tree, &mut linkage);
     printf::as_statements(&mut tree, &mut linkage);
     variadic::pass_in_memory(&mut tree);
@@ -455,15 +484,18 @@ fn translate_texts(
     let rules = "in programs with threads only the checks about threads are made";
     let undecided = (asks_rules && options.property != Property::All).then(|| rules.to_owned());
     if asks_rules && undecided.is_none() {
-        lowered
-            .assumptions
-            .push(Assumption { text: "no behaviour of the program is undefined".to_owned(), span: None });
+        lowered.assumptions.push(Assumption {
+            text: "no behaviour of the program is undefined".to_owned(),
+            span: None,
+            about: About::Data,
+        });
     }
     if !lowered.mistakes.is_empty() && !is_c() {
         return Err(refuse(&sources, lowered.mistakes));
     }
     let without_body = linking::without_body(&tree, &usage);
     let models = linking::input_models(&tree, &usage, &sources);
+    let monitor = events::monitor(&tree, lowered.followed);
     let sources = files::keep_used(
         sources.files,
         given,
@@ -480,7 +512,7 @@ fn translate_texts(
     };
     if has_threads && options.checks.contains(&ViolationKind::Race) {
         let text = "functions of the library without a model access no object that another thread writes";
-        lowered.assumptions.push(Assumption { text: text.to_owned(), span: None });
+        lowered.assumptions.push(Assumption { text: text.to_owned(), span: None, about: About::Data });
         races::watch(&mut program, &lowered.unwatched, &lowered.models, &mut |go| {
             lowered.inputs.iter_mut().for_each(|input| go(&mut input.edge));
             lowered.approximations.iter_mut().for_each(&mut *go);
@@ -500,6 +532,7 @@ fn translate_texts(
         undefined: lowered.undefined,
         without_body,
         models,
+        monitor,
         regions: lowered.regions,
         data_model: options.data_model,
         mentions,
@@ -525,6 +558,7 @@ impl Translation {
                 undefined: self.undefined,
                 whole_objects: options.standard == Standard::Objects,
                 models: self.models,
+                monitor: self.monitor,
             })),
         };
         wherefore_program::Task {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use super::events::EVENT;
+
 /// What a call of a function means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
@@ -25,6 +27,8 @@ pub(crate) enum Meaning {
     Size,
     /// What is undefined, and gives any value; in our models only.
     Undefined,
+    /// An event of a property.
+    Event,
 }
 
 /// The meaning of a function, by its name.
@@ -47,6 +51,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         "free" | "cfree" => Meaning::Free,
         "__wherefore_size" => Meaning::Size,
         UNDEFINED => Meaning::Undefined,
+        EVENT => Meaning::Event,
         // What the compiled program decides.
         "__builtin_own_any" | "__builtin_own_printed" => Meaning::Input,
         _ if name.starts_with("__VERIFIER_nondet_") || name.starts_with(INPUT) => Meaning::Input,
@@ -217,6 +222,11 @@ pub(crate) fn model_of(name: &str) -> Option<usize> {
         all.flat_map(|(i, model)| defined(model.text).map(move |name| (name, i))).collect()
     });
     DEFINED.get(name).copied()
+}
+
+/// Whether we define a function, and it brings no input.
+pub(crate) fn brings_no_input(name: &str) -> bool {
+    model_of(name).is_some_and(|model| MODELS[model].name != INPUTS)
 }
 
 /// The functions of a text of ours that other texts see.

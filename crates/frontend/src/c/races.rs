@@ -305,5 +305,6 @@ fn violation(span: Span, watch: Watch) -> Violation {
         text: "is a data race: another thread accesses the same object at the same time, and one of the two writes"
             .to_owned(),
         shown: vec![("line of the other access".to_owned(), Expr::variable(watch.line, LINE), false)],
+        messages: None,
     }
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use wherefore_program::{BinaryOp, FileId, Span, UnaryOp};
 
 use super::ctype::{CType, Signature, Types};
+use super::events::{Result, Watched};
 use super::problem::Problem;
 use super::sema::Qualified;
 use crate::c::floats::FloatFunction;
@@ -35,6 +36,8 @@ pub(crate) struct Tree {
     pub(crate) object_aliases: Vec<(ObjectId, ObjectId)>,
     /// What `errno` is, if the program uses it.
     pub(crate) errno: Option<ObjectId>,
+    /// The events of a property.
+    pub(crate) watched: Option<Watched>,
 }
 
 impl Tree {
@@ -128,6 +131,8 @@ pub(crate) struct Function {
     pub(crate) returns: bool,
     /// Whether it is said to write nothing.
     pub(crate) pure: bool,
+    /// What a property says about its result, if it has no body.
+    pub(crate) result: Option<Result>,
     /// Whether the body is only for inlining: another definition replaces it.
     pub(crate) provisional: bool,
     pub(crate) span: Span,
@@ -153,6 +158,7 @@ impl Function {
             body: None,
             returns: true,
             pure: false,
+            result: None,
             provisional: false,
             span,
             end: span,

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use wherefore_check::harness::Enclosure;
 use wherefore_check::{NoProver, Prover, Replaying};
-use wherefore_frontend::c::{self, DataModel, ErrorLabels, Mentions, Options, Question};
+use wherefore_frontend::c::{
+    self, DataModel, ErrorLabels, LibraryRules, Mentions, Options, Question, Uninitialised, Warnings,
+};
 use wherefore_program::{Task, ViolationKind, c_compiler};
 
 use super::database::Database;
 use super::files::{STANDARD_INPUT, StandardInput, in_folder};
-use super::{mistakes, property};
+use super::{mistakes, properties, property};
 use crate::exit::CliError;
 
 /// How C is read.
@@ -20,9 +22,14 @@ pub struct CArgs {
     #[arg(long, value_enum, value_name = "MODEL", help_heading = "C", hide_short_help = true)]
     data_model: Option<Model>,
 
-    /// What is an error: an SV-COMP property file (.prp), or `races`, `deadlock` or `locks`.
+    /// What is an error: an SV-COMP property file (.prp), rules about a library (.spec, or a name
+    /// that `wherefore properties` lists), or `races`, `deadlock` or `locks`.
     #[arg(long, value_name = "FILE", help_heading = "C")]
     property: Option<PathBuf>,
+
+    /// Let the warnings of a property (.spec) count as errors.
+    #[arg(long, help_heading = "C", requires = "property")]
+    warnings: bool,
 
     /// Count calls of this function as errors, and nothing else; can be given several times.
     #[arg(long, value_name = "NAME", help_heading = "C", hide_short_help = true)]
@@ -188,6 +195,19 @@ enum Model {
     Ilp32,
 }
 
+/// How a C program is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// From its entry on.
+    Whole,
+    /// The same without checks of the rules of C, unless they are asked for.
+    WithoutRules,
+    /// All its functions: a run starts in any one of them.
+    EveryFunction,
+    /// One of its functions, in which a run starts whatever happened before.
+    OneFunction,
+}
+
 /// What came of reading a C program.
 pub enum Loaded {
     /// A task.
@@ -237,6 +257,7 @@ impl CArgs {
             (self.property.is_some(), "--property"),
             (!self.error_function.is_empty(), "--error-function"),
             (!self.error_label.is_empty(), "--error-label"),
+            (self.warnings, "--warnings"),
             (self.assertions, "--assertions"),
             (!self.checks.is_empty(), "--checks"),
             (self.malloc_may_fail, "--malloc-may-fail"),
@@ -288,20 +309,21 @@ impl CArgs {
         entry: Option<&str>,
         label: Option<&str>,
     ) -> Result<Loaded, CliError> {
-        self.load_with(files, entry, label, true)
+        self.load_as(files, entry, label, Reading::Whole)
     }
 
     /// Reads C files without checks of the rules of C, unless they are asked for.
     pub fn load_without_rules(&self, files: &[PathBuf], entry: Option<&str>) -> Result<Loaded, CliError> {
-        self.load_with(files, entry, None, false)
+        self.load_as(files, entry, None, Reading::WithoutRules)
     }
 
-    fn load_with(
+    /// Reads C files, or a task, in one of several ways.
+    pub fn load_as(
         &self,
         files: &[PathBuf],
         entry: Option<&str>,
         label: Option<&str>,
-        with_rules: bool,
+        reading: Reading,
     ) -> Result<Loaded, CliError> {
         let named = !self.error_function.is_empty()
             || !self.error_label.is_empty()
@@ -319,7 +341,18 @@ impl CArgs {
         };
         let is_task = task.is_some();
         let options = task.as_ref().map_or_else(Options::default, |task| task.options.clone());
+        let rules = self.property.as_deref().map(properties::find).transpose()?.flatten();
+        if self.warnings && rules.is_none() {
+            let message = "--warnings is for rules about a library (--property FILE.spec)".to_owned();
+            return Err(CliError::Question { file: "--warnings".to_owned(), message });
+        }
         let question = match (&self.property, task) {
+            (Some(_), _) if rules.is_some() => {
+                let warnings = if self.warnings { Warnings::On } else { Warnings::Off };
+                let library = rules.map(|property| LibraryRules { property, warnings });
+                let property = c::Property::Calls(Vec::new());
+                Question::Decided(Box::new(Options { library, property, ..options.clone() }))
+            }
             (Some(name), _) if about_threads(name).is_some() && !name.exists() => {
                 let checks = about_threads(name).into_iter().collect();
                 let property = c::Property::Calls(Vec::new());
@@ -358,7 +391,8 @@ impl CArgs {
         if !self.checks.is_empty() {
             // Beside those that the property asks for.
             options.checks.extend(self.checks.iter().flat_map(|list| list.kinds()).copied());
-        } else if with_rules && is_open && !files.iter().any(|file| c::is_cimple(file)) {
+        } else if reading != Reading::WithoutRules && is_open && !files.iter().any(|file| c::is_cimple(file))
+        {
             options.checks = CHECKS[..CHECKS.len() - ON_REQUEST].iter().copied().collect();
         }
         if label.is_some() {
@@ -387,8 +421,14 @@ impl CArgs {
         options.models.clone_from(&self.model);
         options.pure.clone_from(&self.assume_pure);
         options.no_return.clone_from(&self.no_return);
-        let translation =
-            c::translate(&files, &options).map_err(|error| mistakes::explained(error, &files, &options))?;
+        if reading == Reading::OneFunction {
+            options.globals = Uninitialised::Any;
+        }
+        let translated = match reading {
+            Reading::EveryFunction => c::translate_every_function(&files, &options),
+            _ => c::translate(&files, &options),
+        };
+        let translation = translated.map_err(|error| mistakes::explained(error, &files, &options))?;
         let mentions = translation.mentions.clone();
         let without_body = translation.without_body.clone();
         let task = translation.into_task(&files, &options);

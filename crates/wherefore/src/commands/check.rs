@@ -11,6 +11,7 @@ use wherefore_check::threads::{Way, eager};
 use wherefore_check::{Answer, EngineChoice, Extent, Question, Why};
 
 use super::explain::{EffortArgs, explained, screen};
+use super::per::{self, Per};
 use super::report::{CheckReport, Parts, Word};
 use super::schedule::ScheduleArgs;
 use super::summary::Detail;
@@ -34,6 +35,13 @@ pub struct CheckArgs {
     /// assume-skip+conciliated].
     #[arg(long, value_name = "NAME", value_parser = heuristic_parser(), hide_short_help = true)]
     heuristic: Option<Heuristic>,
+
+    /// Ask one by one, each question with its own time limit, and print a table.
+    ///
+    /// Ask about each function with checks alone, as the function where runs start; about each check
+    /// alone; or about the whole program at once. Each question has the time limit for itself.
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "C", conflicts_with_all = ["dump", "first_failure"])]
+    per: Option<Per>,
 
     /// Stop at the first failing run, and leave other checks undecided.
     #[arg(long)]
@@ -125,6 +133,9 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     if args.quiet {
         progress::silence();
     }
+    if let Some(per) = args.per.filter(|per| *per != Per::Program) {
+        return per::run(args, per, out);
+    }
     let subject = args.program.load()?;
     if let Some(dump) = args.dump {
         return args.dump(&subject, dump, out);
@@ -141,8 +152,13 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<Exit, CliError> {
 }
 
 impl CheckArgs {
+    /// The program that is asked about.
+    pub(super) fn program(&self) -> &ProgramArgs {
+        &self.program
+    }
+
     /// The question that is asked; options that do not apply to the program are refused.
-    fn question(&self, subject: &Subject) -> Result<Question, CliError> {
+    pub(super) fn question(&self, subject: &Subject) -> Result<Question, CliError> {
         let wants_refinement = self.heuristic.is_some() || self.explain_abstraction;
         let backwards = self.program.search == SearchArg::Backwards;
         let engine = match self.engine {
@@ -222,7 +238,7 @@ impl CheckArgs {
         }
     }
 
-    fn detail(&self) -> Detail {
+    pub(super) fn detail(&self) -> Detail {
         match (self.quiet, self.verbose) {
             (true, _) => Detail::Verdict,
             (_, true) => Detail::All,

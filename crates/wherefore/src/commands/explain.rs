@@ -254,7 +254,10 @@ fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
     let program = &subject.task.program;
     let of = |(site, verdict): (&wherefore_program::ErrorSite, &Verdict)| {
         let (word, reason) = check_word(program, verdict);
-        let place = wherefore_explain::place_of(program, site);
+        let place = {
+            let last = verdict.run().and_then(|run| run.trace.states().last());
+            wherefore_explain::place_of(program, site, last)
+        };
         let verdict = match word {
             super::report::CheckWord::Safe => model::CheckVerdict::Safe,
             super::report::CheckWord::Unsafe => model::CheckVerdict::Unsafe,

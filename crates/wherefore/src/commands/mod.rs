@@ -14,8 +14,10 @@ mod files;
 pub mod flow;
 pub mod harness;
 mod mistakes;
+mod per;
 pub mod progress;
 pub mod project;
+pub mod properties;
 mod property;
 mod report;
 mod run;
@@ -38,7 +40,7 @@ use wherefore_program::{TargetChoice, Task};
 
 use crate::exit::CliError;
 use crate::limits::{DEFAULT_FOR_C, LimitArgs};
-use c::{CArgs, CSubject, Loaded};
+use c::{CArgs, CSubject, Loaded, Reading};
 use progress::LiveLine;
 
 /// What all questions to programs have in common.
@@ -160,6 +162,12 @@ impl ProgramArgs {
 
     /// The same for a command that goes on when the time for the verdict is over.
     fn load_without_guard(&self) -> Result<Subject, CliError> {
+        self.load_as(self.entry.as_deref(), Reading::Whole, DEFAULT_FOR_C)
+    }
+
+    /// The same for another entry and another way to read C; `limit` is the time limit for C if none
+    /// is given.
+    fn load_as(&self, entry: Option<&str>, reading: Reading, limit: Duration) -> Result<Subject, CliError> {
         let begin = Instant::now();
         let mut budget = Budget::from_limits(&self.limits.limits());
         let prover = self.c.prover()?;
@@ -172,11 +180,11 @@ impl ProgramArgs {
         }
         let has_default_limit = is_c && self.limits.timeout().is_none();
         if has_default_limit {
-            budget = budget.within(DEFAULT_FOR_C);
+            budget = budget.within(limit);
         }
-        let time_limit = self.limits.timeout().or(has_default_limit.then_some(DEFAULT_FOR_C));
+        let time_limit = self.limits.timeout().or(has_default_limit.then_some(limit));
         let (mut task, c) = if is_c {
-            match self.c.load(&self.files(), self.entry.as_deref(), self.label.as_deref())? {
+            match self.c.load_as(&self.files(), entry, self.label.as_deref(), reading)? {
                 Loaded::Task(loaded) => (loaded.0, Some(loaded.1)),
                 Loaded::NotDecided(why) => {
                     return Err(CliError::NotDecided { answer: unknown(&self.name(), self.json, &why) });
@@ -186,7 +194,7 @@ impl ProgramArgs {
             if let Some(other) = self.more.first() {
                 return Err(self.question(format!("`{}` is one file too many", other.display())));
             }
-            (load(self.file.as_deref().unwrap_or(Path::new("")), self.entry.as_deref())?, None)
+            (load(self.file.as_deref().unwrap_or(Path::new("")), entry)?, None)
         };
         // In C the rule about bounds covers more, and is confirmed by the compiled program.
         if matches!(self.check, Some(ExtraCheck::Bounds)) && !task.checks_bounds {
@@ -216,6 +224,12 @@ impl ProgramArgs {
         let live = LiveLine::new();
         let session = Session::new(prover).with_listener(move |progress| live.show(progress));
         Ok(Subject { task, c, vacuity, budget, session, begin, time_limit, has_default_limit })
+    }
+
+    /// What one of several questions may spend.
+    fn budget(&self, limit: Duration) -> Budget {
+        let budget = Budget::from_limits(&self.limits.limits());
+        if self.limits.timeout().is_none() { budget.within(limit) } else { budget }
     }
 
     /// A question that cannot be asked of the program.

@@ -58,6 +58,10 @@ fn offer(mentions: &Mentions) -> String {
 
 /// What must not happen, in words.
 pub fn words(c: &CSubject) -> String {
+    let library =
+        c.options.library.as_ref().map(|rules| {
+            format!("the rules of `{}` are kept ({})", rules.property.name, rules.property.title)
+        });
     let own = match &c.options.property {
         Property::All => {
             let labels = if c.is_cimple() { ", no error label" } else { "" };
@@ -86,6 +90,7 @@ pub fn words(c: &CSubject) -> String {
     });
     [own, rules]
         .into_iter()
+        .chain(library)
         .chain(about_threads)
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()

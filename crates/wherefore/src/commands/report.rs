@@ -124,7 +124,8 @@ pub struct Run {
 }
 
 impl Run {
-    fn of(task: &Task, run: &FailingRun) -> Self {
+    /// A failing run as data.
+    pub fn of(task: &Task, run: &FailingRun) -> Self {
         // A schedule is shown context by context.
         if run.schedule.is_some() {
             let replay = run.replay.as_ref().map(Replayed::of);
@@ -171,7 +172,11 @@ pub struct Proof {
 impl Proof {
     fn of(evidence: &Evidence) -> Option<Self> {
         let how = match evidence.kind {
-            ProofKind::Saturation | ProofKind::Ranges | ProofKind::Orders(_) | ProofKind::Pairs => {
+            ProofKind::Saturation
+            | ProofKind::Ranges
+            | ProofKind::States
+            | ProofKind::Orders(_)
+            | ProofKind::Pairs => {
                 return None;
             }
             ProofKind::Invariants(_) => "invariant",
@@ -359,15 +364,13 @@ impl CheckReport {
             Target { place: Place::of(program, site, verdict.run()), verdict: word, reason, run: other }
         });
         let targets: Vec<Target> = targets.collect();
-        let by_flow = |verdict: &&Verdict| {
-            verdict.proof().is_some_and(|proof| proof.evidence.kind == ProofKind::Ranges)
-        };
-        let by_data_flow = answer.verdicts.iter().filter(by_flow).count();
+        let by_data_flow = answer.verdicts.iter().filter(|verdict| verdict.is_by_data_flow()).count();
         let run = shown.map(|run| Run::of(task, run));
         // A proof by an engine says more than one by data flow.
         let mut proofs = answer.verdicts.iter().filter_map(Verdict::proof).map(|proof| &proof.evidence);
         let first = proofs.clone().next();
-        let evidence = proofs.find(|evidence| evidence.kind != ProofKind::Ranges).or(first);
+        let evidence =
+            proofs.find(|evidence| !matches!(evidence.kind, ProofKind::Ranges | ProofKind::States)).or(first);
         let proved = evidence.filter(|_| verdict == Word::Safe);
         let by = answer.facts.by.map(wherefore_check::EngineName::option);
         let asked = subject.c.as_ref();

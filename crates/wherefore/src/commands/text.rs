@@ -6,7 +6,7 @@ use serde::Serialize;
 use wherefore_program::Program;
 
 use super::project::ProjectReport;
-use super::report::{CheckReport, Place, Refinement, Replayed, Word};
+use super::report::{CheckReport, Place, Refinement, Replayed, Run, Word};
 use super::run::{RunStep, Slice};
 use super::schedule;
 use super::slice::SliceReport;
@@ -145,7 +145,8 @@ fn replayed(replay: &Replayed, error: &Place) -> String {
     }
 }
 
-fn assumptions(out: &mut String, list: &[String]) {
+/// What answers rest on.
+pub fn assumptions(out: &mut String, list: &[String]) {
     if !list.is_empty() {
         let _ = writeln!(out, "\nassuming that:");
         for assumption in list {
@@ -206,6 +207,31 @@ fn write_run_in_part(out: &mut String, trace: &[RunStep]) {
             let _ = writeln!(out, "    …  {count} {steps} not matter");
         }
         rest = after;
+    }
+}
+
+/// So many steps of a run are shown in a table.
+const FEW_STEPS: usize = 8;
+
+/// The steps of a run that matter, and whether the compiled program fails, too.
+pub fn run_in_short(out: &mut String, run: &Run) {
+    let steps: Vec<&RunStep> = run.trace.iter().filter(|step| step.matters != Some(false)).collect();
+    let left = steps.len().saturating_sub(FEW_STEPS);
+    if run.trace.len() > steps.len() || left > 0 {
+        let _ = writeln!(out, "      {} of {} steps matter", steps.len(), run.trace.len());
+    }
+    if left > 0 {
+        let _ = writeln!(out, "      … {left} more");
+    }
+    for step in &steps[left..] {
+        let _ = writeln!(out, "      {:5} {}: {}", step.line, step.procedure, step.text);
+    }
+    match run.replay.as_ref().map(|replay| (replay.outcome, replay.why.as_deref())) {
+        Some(("confirmed", _)) => out.push_str("      replayed: the compiled program does the same\n"),
+        Some((_, Some(why))) => {
+            let _ = writeln!(out, "      not replayed: {why}");
+        }
+        _ => {}
     }
 }
 

@@ -12,6 +12,7 @@ mod ordinary;
 mod pds;
 mod program;
 mod proofs;
+mod properties;
 mod property;
 mod replay;
 mod sources;

@@ -167,6 +167,13 @@ impl Body {
         self.at = next;
     }
 
+    /// A check behind which the run goes on in any case.
+    pub(crate) fn warn(&mut self, span: Span, holds: &Expr, violation: Violation) {
+        let first = self.edges.len();
+        self.check(span, holds.clone(), violation);
+        self.edges[first].operation = Operation::Skip;
+    }
+
     pub(crate) fn variable(&mut self, name: &str, ty: Type, span: Span) -> Var {
         let mut unique = name.to_owned();
         let mut count = 1;

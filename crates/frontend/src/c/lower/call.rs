@@ -263,7 +263,7 @@ impl Lower<'_, '_> {
             return self.anything(term);
         }
         self.changes(id, arguments, span)?;
-        self.input(&function.name, term, want)
+        self.result(id, term, want)
     }
 
     /// `setjmp` returns 0; that it returns again is up to `longjmp`, which is not modelled.
@@ -396,6 +396,7 @@ impl Lower<'_, '_> {
             let condition = Expr::binary(BinaryOp::Eq, value.clone(), address);
             self.body.edge(at, inside, Operation::Assume(condition), span);
             self.body.at = inside;
+            self.doubt_pointer(id, span);
             let mark = self.body.mark();
             let wanted = if matches!(want, Want::Nothing) { Want::Nothing } else { Want::Value };
             let outcome = self.attempt(|lower| {
@@ -416,7 +417,7 @@ impl Lower<'_, '_> {
                     }
                     None => {
                         lower.changes(id, arguments, span)?;
-                        lower.input(&tree.function(id).name, term, wanted)
+                        lower.result(id, term, wanted)
                     }
                 }
             });

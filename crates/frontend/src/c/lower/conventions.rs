@@ -4,6 +4,7 @@ use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Scalar, Span, T
 
 use super::Lower;
 use super::call::Want;
+use super::events::Exit;
 use super::place::plus;
 use crate::c::Property;
 use crate::c::models::{self, Meaning};
@@ -62,6 +63,7 @@ impl Lower<'_, '_> {
                         self.run(id, span);
                     }
                     self.check_leaks_here(span);
+                    self.exit_event(Exit::Call, span);
                 }
                 self.body.halt(span, LocationKind::Statement);
                 self.anything(term).map(Some)
@@ -99,6 +101,10 @@ impl Lower<'_, '_> {
                 self.cx.assume("memory is not used after it is freed", Some(span));
                 self.body.step(span, LocationKind::Call, Operation::Skip);
                 self.anything(term).map(Some)
+            }
+            Meaning::Event => {
+                self.event(arguments, span)?;
+                Ok(Some(Vec::new()))
             }
             Meaning::Size => {
                 let [pointer, otherwise] = arguments else { return Ok(None) };
@@ -172,7 +178,7 @@ impl Lower<'_, '_> {
         let fresh = self.body.temporary(pointer, span);
         let address = Expr::variable(fresh, pointer);
         let class = self.cx.classes.value(self.cx.tree, term);
-        let may_fail = self.cx.options.malloc_may_fail && models::may_fail(name);
+        let may_fail = self.allocation_fails(name) && models::may_fail(name);
         if !may_fail && models::may_fail(name) {
             self.cx.assume("`malloc` and the like never return NULL", Some(span));
         }
@@ -185,7 +191,8 @@ impl Lower<'_, '_> {
             }
             let value = if may_fail {
                 let null = Expr::constant(0, pointer);
-                Expr::if_then_else(Expr::choice(Scalar::Bool), null, address)
+                let fails = self.chance_of_failure(name, span);
+                Expr::if_then_else(fails, null, address)
             } else {
                 address
             };

@@ -7,16 +7,20 @@
 //!    evaluated first; `rules.rs`, `slots.rs`: checks in front of what C leaves
 //!    undefined.
 //! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`;
-//!    `outside.rs`: functions without a body; `start.rs`: what happens before `main`.
+//!    `outside.rs`: functions without a body; `events.rs`, `guards.rs`, `modelled.rs`: rules of a
+//!    property; `start.rs`: what happens before `main`.
 
 mod body;
 mod branch;
 mod call;
 mod conventions;
 mod declare;
+mod events;
 mod floats;
+mod guards;
 mod initial;
 mod memory;
+mod modelled;
 mod object_names;
 mod order;
 mod outside;
@@ -36,7 +40,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Objects, Operation, Procedure, ProcedureId,
+    About, EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Objects, Operation, Procedure, ProcedureId,
     Scalar, Span, Type, Unsupported, Var, Variable, ViolationKind,
 };
 
@@ -99,6 +103,8 @@ pub(crate) struct Context<'t> {
     given: BTreeSet<Class>,
     heap: Option<Var>,
     stack: Option<Var>,
+    /// The variables of a property.
+    tracked: Option<events::Tracked>,
     /// Variables that each thread has for itself.
     own: Vec<Var>,
     /// Whether the program starts threads.
@@ -140,6 +146,8 @@ pub(crate) struct Lowered {
     pub(crate) unwatched: BTreeSet<Var>,
     /// The procedures that stand for functions about threads.
     pub(crate) models: BTreeSet<ProcedureId>,
+    /// The variable that holds the object that a property follows.
+    pub(crate) followed: Option<Var>,
 }
 
 /// Lowers everything that is used from some entries on: each run starts in one of them.
@@ -173,6 +181,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         given: BTreeSet::new(),
         heap: None,
         stack: None,
+        tracked: None,
         own: Vec::new(),
         has_threads: super::threads::has_threads(tree, usage),
         procedures,
@@ -232,6 +241,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     let copies = context.copies.iter().map(|(id, _)| *id).zip(entry.0 + 1..);
     let models = whole.chain(copies).filter(|(id, _)| is_ours(*id)).map(|(_, id)| ProcedureId(id)).collect();
     let unwatched = context.unwatched();
+    let followed = context.followed();
     let (has_threads, heap, stack, own) =
         (context.has_threads, context.heap, context.stack, std::mem::take(&mut context.own));
     let lowered = Lowered {
@@ -249,6 +259,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         regions,
         unwatched,
         models,
+        followed,
     };
     if has_threads { lowered.with_threads(heap, stack, &own) } else { lowered }
 }
@@ -264,14 +275,21 @@ impl Context<'_> {
         let is_ours = |span: &Span| self.tree.library.contains(&span.file);
         let span = self.copy.or(span).filter(|span| !is_ours(span));
         if !self.assumptions.iter().any(|known| known.text == text) {
-            self.assumptions.push(Assumption { text, span });
+            self.assumptions.push(Assumption { text, span, about: About::Data });
         }
     }
 
     /// Records something that must not matter for a proof, once for each text.
     pub(crate) fn doubt(&mut self, text: &str, span: Option<Span>) {
         if !self.doubts.iter().any(|known| known.text == text) {
-            self.doubts.push(Assumption { text: text.to_owned(), span });
+            self.doubts.push(Assumption { text: text.to_owned(), span, about: About::Data });
+        }
+    }
+
+    /// The same about which functions are called.
+    pub(crate) fn doubt_control(&mut self, text: &str, span: Option<Span>) {
+        if !self.doubts.iter().any(|known| known.text == text) {
+            self.doubts.push(Assumption { text: text.to_owned(), span, about: About::Control });
         }
     }
 

@@ -116,7 +116,7 @@ impl Lower<'_, '_> {
         let tree = self.cx.tree;
         let name = tree.function(id).name.as_str();
         if models::CALLS_BACK.contains(&name) {
-            self.cx.doubt(&format!("`{name}` calls no function of the program"), Some(span));
+            self.cx.doubt_control(&format!("`{name}` calls no function of the program"), Some(span));
         }
         self.counts_printed(name, arguments, span)?;
         if models::is_harmless(name) || name == models::OUTSIDE {
@@ -136,6 +136,9 @@ impl Lower<'_, '_> {
             }
             if !is_function(argument) {
                 let library = known.is_some();
+                if self.is_handle(name, i) && self.change_handle(name, argument, span)? {
+                    continue;
+                }
                 if c_library::is_deterministic(name) {
                     self.approximating(|lower| {
                         let is_clear = lower.change(name, argument, library, span)?;
@@ -152,10 +155,12 @@ impl Lower<'_, '_> {
         if known.is_none() {
             self.doubt_kept(arguments, span);
         }
-        let what = if pointers {
-            "returns anything and changes only what its arguments point to"
-        } else {
-            "returns anything and changes nothing"
+        // What it returns is said elsewhere if a property says it.
+        let what = match (tree.function(id).result.is_some(), pointers) {
+            (false, true) => "returns anything and changes only what its arguments point to",
+            (false, false) => "returns anything and changes nothing",
+            (true, true) => "changes only what its arguments point to",
+            (true, false) => "changes nothing",
         };
         let sets = self.cx.tree.errno.is_some() && !models::leaves_errno(name);
         let what = if sets { format!("{what}, and `errno`") } else { what.to_owned() };
@@ -219,7 +224,7 @@ impl Lower<'_, '_> {
         for class in self.cx.classes.reached(class) {
             let functions = &self.cx.classes.facts(class).functions;
             if functions.iter().any(|id| tree.function(*id).body.is_some()) {
-                self.cx.doubt(&format!("`{name}` calls no function of the program"), Some(span));
+                self.cx.doubt_control(&format!("`{name}` calls no function of the program"), Some(span));
                 return;
             }
         }
@@ -261,7 +266,7 @@ impl Lower<'_, '_> {
 
     /// What an argument points to gets any value; whether it is clear which object that is. If it
     /// is not, a proof is doubtful.
-    fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<bool> {
+    pub(super) fn change(&mut self, name: &str, argument: &Term, library: bool, span: Span) -> Checked<bool> {
         let tree = self.cx.tree;
         let class = self.cx.classes.value(tree, argument);
         let mut reached = self.cx.classes.reached(class);

@@ -102,6 +102,20 @@ impl Lower<'_, '_> {
         })
     }
 
+    /// The value of a pointer without what is added to it; the pointer itself if that would have to
+    /// be evaluated twice.
+    fn base_value(&mut self, pointer: &Term, address: &Expr) -> Checked<Expr> {
+        match &pointer.kind {
+            TermKind::Convert(inner) if inner.ty.is_pointer() => self.base_value(inner, address),
+            TermKind::Offset(_, inner, ..) => match &inner.kind {
+                TermKind::Offset(..) | TermKind::Convert(_) => self.base_value(inner, address),
+                _ if self.is_pure(inner) => self.value(inner),
+                _ => Ok(address.clone()),
+            },
+            _ => Ok(address.clone()),
+        }
+    }
+
     pub(crate) fn place(&mut self, term: &Term) -> Checked<Place> {
         Ok(self.place_of(term)?.named_by(term.span))
     }
@@ -128,7 +142,12 @@ impl Lower<'_, '_> {
                     self.cx.doubt(text, Some(term.span));
                 }
                 let address = if self.has_rules() { self.stable(address, term.span) } else { address };
-                let reach = Reach { pointer: Some(address.clone()), is_last: true, ..Reach::default() };
+                let base = match self.watches_accesses() {
+                    true => Some(Box::new(self.base_value(pointer, &address)?)),
+                    false => None,
+                };
+                let pointer = Some(address.clone());
+                let reach = Reach { pointer, base, is_last: true, ..Reach::default() };
                 let (ty, at) = (term.ty.clone(), term.span);
                 Ok(Place::Memory { class, offset: 0, address, ty, bits: None, reach, at })
             }

@@ -51,7 +51,7 @@ impl Lower<'_, '_> {
         let tree = self.cx.tree;
         let function = tree.function(id);
         let is_entry = self.entered_once && function.name != "main";
-        if !is_entry || !self.restricts_pointers() {
+        if !is_entry || (!self.restricts_pointers() && self.cx.tree.watched.is_none()) {
             return Ok(());
         }
         for id in &function.parameters {
@@ -59,8 +59,11 @@ impl Lower<'_, '_> {
             if object.ty.is_pointer() {
                 let place = self.object(*id)?;
                 let value = self.read(&place, object.span)?;
-                let is_plausible = self.is_plausible(&value);
-                self.require(is_plausible, object.span);
+                if self.restricts_pointers() {
+                    let is_plausible = self.is_plausible(&value);
+                    self.require(is_plausible, object.span);
+                }
+                self.keep_away_from_objects(value, object.span);
             }
         }
         Ok(())

@@ -25,6 +25,8 @@ pub(crate) struct Reach {
     pub(crate) array: Option<(Expr, u64)>,
     /// Indices and the lengths of their arrays.
     pub(crate) indices: Vec<(Expr, Expr)>,
+    /// The pointer without what was added to it, if a property is about accesses.
+    pub(crate) base: Option<Box<Expr>>,
     /// Whether the place is the last part of the object that the pointer points to.
     pub(crate) is_last: bool,
 }
@@ -47,7 +49,7 @@ impl Lower<'_, '_> {
 
     /// Whether any violations are errors.
     pub(crate) fn has_rules(&self) -> bool {
-        !self.cx.options.checks.is_empty()
+        !self.cx.options.checks.is_empty() || self.watches_accesses()
     }
 
     /// A condition that can be used twice.
@@ -91,7 +93,8 @@ impl Lower<'_, '_> {
         if self.sure.1.contains(&holds) {
             return;
         }
-        self.body.check(span, holds.clone(), Violation { kind, subject, text: text.to_owned(), shown });
+        let violation = Violation { kind, subject, text: text.to_owned(), shown, messages: None };
+        self.body.check(span, holds.clone(), violation);
         self.sure.0 = self.body.at;
         self.sure.1.push(holds);
     }
@@ -202,6 +205,9 @@ impl Lower<'_, '_> {
     pub(crate) fn check_access(&mut self, place: &Place, span: Span) {
         if !self.has_rules() {
             return;
+        }
+        if let Place::Memory { reach, at, .. } = place {
+            self.access_event(reach, *at);
         }
         match place {
             Place::Split { object, start, indices, .. } => {

@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Argument, Assignment, Call, LocationId, LocationKind, Operation, Procedure, Span, Var,
+    Argument, Assignment, BinaryOp, Call, Expr, LocationId, LocationKind, Operation, Procedure, Span, Var,
 };
 
 use super::body::Body;
+use super::events::Exit;
 use super::place::Place;
 use super::storage::{Frame, Storage};
 use super::{Context, Lower};
@@ -13,6 +14,9 @@ use crate::c::Uninitialised;
 use crate::c::ctype::CType;
 use crate::c::problem::Checked;
 use crate::c::tree::{FunctionId, Initial, ObjectId, TermKind};
+
+/// The streams that are open when a program starts.
+const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 
 impl Context<'_> {
     /// The procedure where runs start: it initialises, calls the entry with any arguments, and
@@ -40,6 +44,7 @@ impl Context<'_> {
             is_library: false,
             sure: (LocationId(0), Vec::new()),
         };
+        lower.choose_object(span);
         // Initial values may mention further objects.
         let mut done = 0;
         while let Some(id) = lower.cx.statics.get(done).copied() {
@@ -80,6 +85,9 @@ impl Lower<'_, '_> {
             self.run(id, span);
         }
         self.check_leaks();
+        if entries.iter().all(|entry| tree.function(*entry).name == "main") {
+            self.exit_event(Exit::End, span);
+        }
         let at = self.body.fill(span, LocationKind::End);
         self.body.edge(at, LocationId(0), Operation::Return(Vec::new()), span);
     }
@@ -108,13 +116,13 @@ impl Lower<'_, '_> {
             if object.defined {
                 return match self.cx.options.globals {
                     Uninitialised::Zero => self.zero_static(&place, span),
-                    Uninitialised::Any => self.havoc_static(&place, span),
+                    Uninitialised::Any => self.any_static(id, &place),
                 };
             }
             let text = format!("`{}` is declared but not defined: it starts with any value", object.name);
             self.cx.assume(text, Some(span));
             self.cx.undefined.push(object.name.clone());
-            return self.havoc_static(&place, span);
+            return self.any_static(id, &place);
         };
         if let Place::Split { object: id, .. } = &place {
             if let (Some(Storage::Split(leaves)), [only]) =
@@ -164,6 +172,22 @@ impl Lower<'_, '_> {
             Var::Global(variable) => self.cx.globals[variable as usize].initial.is_none(),
             Var::Local(_) => false,
         })
+    }
+
+    /// An object holds anything at the start; a pointer is none to an object of the run.
+    fn any_static(&mut self, id: ObjectId, place: &Place) -> Checked<()> {
+        let object = self.cx.tree.object(id);
+        self.havoc_static(place, object.span)?;
+        if object.ty.is_pointer() {
+            let value = self.read(place, object.span)?;
+            self.keep_away_from_objects(value.clone(), object.span);
+            if STREAMS.contains(&object.name.as_str()) && self.cx.tree.watched.is_some() {
+                let is_open = Expr::binary(BinaryOp::Ne, value.clone(), Expr::constant(0, value.ty));
+                self.cx.assume("the standard streams are not NULL", None);
+                self.require(is_open, object.span);
+            }
+        }
+        Ok(())
     }
 
     fn havoc_static(&mut self, place: &Place, span: Span) -> Checked<()> {

@@ -253,7 +253,7 @@ impl Lower<'_, '_> {
             StatementKind::Assembly(assembly) => {
                 self.cx.assume("inline assembly only changes its outputs, to anything", Some(span));
                 if assembly.memory {
-                    self.cx.doubt("inline assembly changes only its outputs", Some(span));
+                    self.cx.doubt_control("inline assembly changes only its outputs", Some(span));
                 }
                 assembly.inputs.iter().try_for_each(|input| self.effects(input))?;
                 for output in &assembly.outputs {

@@ -233,7 +233,10 @@ impl Classes {
         let class = match callee.kind {
             TermKind::Function(id) if tree.function(id).body.is_none() => {
                 let name = tree.function(id).name.as_str();
-                if models::allocates(name) {
+                let is_new = tree.function(id).result.is_some_and(|result| {
+                    result.readable && result.returns.is_fresh() && term.ty.is_pointer()
+                });
+                if models::allocates(name) || is_new {
                     let fresh = self.fresh();
                     let class = *self.allocations.entry(term.span).or_insert(fresh);
                     self.facts(class).heap = true;
@@ -249,14 +252,19 @@ impl Classes {
                 let frees = models::meaning(name) == Some(models::Meaning::Free);
                 if !models::is_harmless(name) && !frees {
                     let written = writes::writes(name);
-                    for (value, argument) in values.iter().zip(arguments) {
+                    for (at, (value, argument)) in values.iter().zip(arguments).enumerate() {
                         if let Some(to) = argument.ty.pointee() {
                             self.touch(tree, (*value, 0), to);
                             if models::prints_into(name).is_some() {
                                 self.moved(*value, 1);
                             }
                             let is_pure = tree.function(id).pure;
-                            if written.is_none() && !is_pure && !is_text(tree, argument) {
+                            // What the rules of a property are about is not kept.
+                            let is_handle = tree
+                                .watched
+                                .as_ref()
+                                .is_some_and(|watched| watched.property.is_about(name, at));
+                            if written.is_none() && !is_pure && !is_handle && !is_text(tree, argument) {
                                 self.facts(*value).escaped = true;
                                 // What it puts there may come from anywhere.
                                 let inside = self.contents(*value);
