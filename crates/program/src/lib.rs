@@ -77,8 +77,9 @@ pub use source::{FileId, Position, SourceFile, Span};
 pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
 pub use task::{Assumption, Compilation, Errors, Input, InputModels, Language, Recipe, Task, Unsupported};
 pub use threads::{
-    Context, Move, Moves, Starting, SwitchPoints, Thread, ThreadCoverage, ThreadExploration, ThreadLimits,
-    ThreadStep, ThreadTrace, ThreadWalk, ThreadedState, Threads, explore_threads, thread_starts,
+    Context, Move, Moves, Place, Starting, StepEffects, SwitchPoints, Thread, ThreadCoverage,
+    ThreadExploration, ThreadLimits, ThreadStep, ThreadTrace, ThreadWalk, ThreadedState, Threads,
+    explore_threads, thread_starts,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
 pub use violation::{Violation, ViolationKind};

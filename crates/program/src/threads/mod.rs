@@ -11,9 +11,10 @@
 //! 4. `schedule.rs`: runs with several threads, and whether the program can run them.
 //! 5. `walk.rs`: one run in place, for random schedules.
 //! 6. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
-//!    first value is never read.
+//!    first value is never read; `effects.rs`: the cells that a step of a run reads and writes.
 
 mod dead;
+mod effects;
 mod explore;
 mod moves;
 mod schedule;
@@ -26,6 +27,7 @@ use crate::evaluate::{Choices, Store};
 use crate::interpret::{Cell, Extent, Frame, Interpreter, State, enumerate, fresh};
 use crate::program::{Assignment, Call, EdgeRef, Node, Operation, Program, ThreadStart};
 
+pub use effects::{Place, StepEffects};
 pub use explore::{ThreadCoverage, ThreadExploration, ThreadLimits, explore_threads};
 pub use moves::{Move, Moves, SwitchPoints};
 pub use schedule::{Context, ThreadStep, ThreadTrace};

@@ -1,0 +1,672 @@
+/* Runs the threads of the program one at a time, in the order of a schedule.
+
+   The sources of the program are compiled with -fsanitize=thread, which puts a call in front of each
+   access to memory; the calls come here, and the library of the sanitizer is not linked. Threads are
+   contexts of one thread of the system. The schedule is a list of gates: accesses to what several
+   threads touch, calls of thread functions, and inputs. A thread that comes to a gate waits until
+   all gates in front of it were passed; if the program does not come to the gates as they are
+   listed, it departs from the schedule, and the run ends with exit code 73. */
+#include <elf.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+#define MOST 64
+#define STACK (1 << 20)
+/* Functions of the program take the place of these. */
+#define API __attribute__((weak))
+
+typedef __SIZE_TYPE__ size;
+/* The program may have functions of these names. */
+extern long own_syscall(long, ...) __asm__("syscall");
+extern int own_atexit(void (*)(void)) __asm__("atexit");
+extern int *own_errno(void) __asm__("__errno_location");
+extern _Bool fed_bool(void) __asm__("__VERIFIER_nondet_bool");
+extern int fed_int(void) __asm__("__VERIFIER_nondet_int");
+
+static void copy(void *to, const void *from, size count) {
+  for (size i = 0; i < count; i++)
+    ((char *)to)[i] = ((const char *)from)[i];
+}
+static int same(const char *a, const char *b) {
+  while (*a && *a == *b)
+    a++, b++;
+  return *a == *b;
+}
+static int has(const char *text, char c) {
+  while (*text && *text != c)
+    text++;
+  return *text != 0;
+}
+static void *room(size count) {
+  return mmap(0, count + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* ---- the schedule ---- */
+
+static int running;
+static unsigned passed;
+static unsigned last_gate[MOST];
+static ucontext_t contexts[MOST];
+static int threads;
+static int has_ended[MOST];
+static void *results[MOST];
+
+static void departs(const char *what, const char *name, const char *rest, const char *at) {
+  say("\nwherefore: departs: ");
+  say(what), say(name), say(rest), say(at), say("\n");
+  _exit(73);
+}
+
+/* Thread-local objects of the program: each thread has its own copy. */
+static char *own_data, *own_copy[MOST];
+static size own_size;
+
+static void run_thread(int thread) {
+  int before = running;
+  if (thread == before)
+    return;
+  if (thread > threads || has_ended[thread])
+    departs("the thread whose turn it is has ended or was not started", "", ", at ", gates[passed].at);
+  if (own_size) {
+    copy(own_copy[before], own_data, own_size);
+    copy(own_data, own_copy[thread], own_size);
+  }
+  running = thread;
+  swapcontext(&contexts[before], &contexts[thread]);
+}
+
+/* A thread that has passed its last gate, and does not fail, takes no further step. */
+static void rest(void) {
+  while (passed > last_gate[running] && running != FAILING)
+    run_thread(gates[passed].thread);
+}
+
+/* Waits until it is the turn of the running thread. */
+static const struct gate *turn(void) {
+  rest();
+  while (gates[passed].thread != running)
+    run_thread(gates[passed].thread);
+  return &gates[passed];
+}
+
+static const struct gate *next_of(int thread) {
+  for (unsigned i = passed; i < sizeof gates / sizeof *gates; i++)
+    if (gates[i].thread == thread)
+      return &gates[i];
+  return 0;
+}
+
+void wherefore_call(const char *name) {
+  const struct gate *gate = turn();
+  if (gate->kind != 'C' || !same(gate->name, name))
+    departs("`", name, "` is called where the schedule has another step, at ", gate->at);
+  passed++;
+}
+
+/* The failure: it counts only at the end of the schedule. */
+static void failure(void) {
+  if (gates[passed].kind != 'E' || running != FAILING)
+    departs("the program fails before the schedule is over", "", ", in front of ", gates[passed].at);
+}
+
+/* ---- accesses ---- */
+
+struct symbol {
+  const char *name;
+  char *from, *to;
+};
+static struct symbol *symbols;
+static unsigned symbol_count;
+static char *known[sizeof places / sizeof *places];
+#define PLACES (sizeof places / sizeof *places - 1)
+
+static int is_of(const struct symbol *symbol, const char *name) {
+  const char *other = symbol->name;
+  while (*name && *other == *name)
+    name++, other++;
+  return !*name && (!*other || (*other == '.' && other[1] >= '0' && other[1] <= '9'));
+}
+
+/* Whether an address can be that of a place whose address is not known yet. */
+static int can_be(unsigned place, char *address) {
+  for (unsigned i = 0; i < PLACES; i++)
+    if (known[i] == address)
+      return 0;
+  for (unsigned i = 0; i < symbol_count; i++)
+    if (symbols[i].from <= address && address < symbols[i].to) {
+      if (!places[place].symbol || !is_of(&symbols[i], places[place].symbol))
+        return 0;
+      return places[place].offset < 0 || symbols[i].from + places[place].offset == address;
+    }
+  return places[place].is_local;
+}
+
+static int is_between(unsigned place, char *address, size length) {
+  return known[place] && known[place] < address + length && address < known[place] + places[place].size;
+}
+
+/* An access: passes all gates that are part of it. */
+static void access_at(char *address, size length, const char *kinds, int is_atomic) {
+  rest();
+  int is_place = 0;
+  for (unsigned i = 0; i < PLACES; i++)
+    is_place |= is_between(i, address, length);
+  if (!is_place) {
+    const struct gate *next = next_of(running);
+    if (!next || next->kind == 'C' || next->kind == 'E' || !has(kinds, next->kind) || known[next->place] ||
+        !can_be(next->place, address))
+      return;
+    known[next->place] = address;
+  }
+  unsigned count = 0;
+  int group = 0;
+  for (;;) {
+    const struct gate *gate = count ? &gates[passed] : turn();
+    int fits = gate->thread == running && gate->kind != 'C' && gate->kind != 'E' && has(kinds, gate->kind);
+    if (fits && !known[gate->place] && can_be(gate->place, address))
+      known[gate->place] = address;
+    fits = fits && is_between(gate->place, address, length) && (!count || !is_atomic || gate->group == group);
+    if (!fits && count)
+      return;
+    if (!fits) {
+      unsigned place = 0;
+      while (place < PLACES && !is_between(place, address, length))
+        place++;
+      departs("`", places[place].shown, "` is accessed where the schedule has another step, at ", gate->at);
+    }
+    group = gate->group;
+    passed++;
+    count++;
+    if (!is_atomic && length <= places[gate->place].size)
+      return;
+  }
+}
+
+#define ACCESS(size)                                                                                  \
+  void __tsan_read##size(void *p) { access_at(p, size, "R", 0); }                                     \
+  void __tsan_write##size(void *p) { access_at(p, size, "W", 0); }                                    \
+  void __tsan_unaligned_read##size(void *p) { access_at(p, size, "R", 0); }                           \
+  void __tsan_unaligned_write##size(void *p) { access_at(p, size, "W", 0); }                          \
+  void __tsan_volatile_read##size(void *p) { access_at(p, size, "R", 0); }                            \
+  void __tsan_volatile_write##size(void *p) { access_at(p, size, "W", 0); }                           \
+  void __tsan_unaligned_volatile_read##size(void *p) { access_at(p, size, "R", 0); }                  \
+  void __tsan_unaligned_volatile_write##size(void *p) { access_at(p, size, "W", 0); }                 \
+  void __tsan_read_write##size(void *p) { access_at(p, size, "R", 0); access_at(p, size, "W", 0); }
+ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16)
+
+void __tsan_init(void) {}
+void __tsan_func_entry(void *p) {}
+void __tsan_func_exit(void) {}
+void __tsan_vptr_update(void **p, void *q) {}
+void __tsan_vptr_read(void **p) {}
+void __tsan_read_range(void *p, unsigned long length) { access_at(p, length, "R", 0); }
+void __tsan_write_range(void *p, unsigned long length) { access_at(p, length, "W", 0); }
+void *__tsan_memcpy(void *to, const void *from, size length) {
+  access_at((char *)from, length, "R", 0);
+  access_at(to, length, "W", 0);
+  return __builtin_memcpy(to, from, length);
+}
+void *__tsan_memmove(void *to, const void *from, size length) {
+  access_at((char *)from, length, "R", 0);
+  access_at(to, length, "W", 0);
+  return __builtin_memmove(to, from, length);
+}
+void *__tsan_memset(void *to, int value, size length) {
+  access_at(to, length, "W", 0);
+  return __builtin_memset(to, value, length);
+}
+
+#define UPDATE(bits, type, name, operator)                                                            \
+  type __tsan_atomic##bits##_##name(volatile type *p, type v, int order) {                            \
+    access_at((char *)p, sizeof *p, "RW", 1);                                                         \
+    type old = *p;                                                                                    \
+    *p = operator;                                                                                    \
+    return old;                                                                                       \
+  }
+#define ATOMIC(bits, type)                                                                            \
+  type __tsan_atomic##bits##_load(const volatile type *p, int order) {                                \
+    access_at((char *)p, sizeof *p, "R", 1);                                                          \
+    return *p;                                                                                        \
+  }                                                                                                   \
+  void __tsan_atomic##bits##_store(volatile type *p, type v, int order) {                             \
+    access_at((char *)p, sizeof *p, "W", 1);                                                          \
+    *p = v;                                                                                           \
+  }                                                                                                   \
+  UPDATE(bits, type, exchange, v)                                                                     \
+  UPDATE(bits, type, fetch_add, old + v)                                                              \
+  UPDATE(bits, type, fetch_sub, old - v)                                                              \
+  UPDATE(bits, type, fetch_and, old &v)                                                               \
+  UPDATE(bits, type, fetch_or, old | v)                                                               \
+  UPDATE(bits, type, fetch_xor, old ^ v)                                                              \
+  UPDATE(bits, type, fetch_nand, ~(old & v))                                                          \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile type *p, type *expected, type v, int order, int other) { \
+    access_at((char *)p, sizeof *p, "RW", 1);                                                         \
+    if (*p == *expected) {                                                                            \
+      *p = v;                                                                                         \
+      return 1;                                                                                       \
+    }                                                                                                 \
+    *expected = *p;                                                                                   \
+    return 0;                                                                                         \
+  }                                                                                                   \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile type *p, type *expected, type v, int order, int other) { \
+    return __tsan_atomic##bits##_compare_exchange_strong(p, expected, v, order, other);               \
+  }                                                                                                   \
+  type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, type v, int order, int other) { \
+    __tsan_atomic##bits##_compare_exchange_strong(p, &expected, v, order, other);                     \
+    return expected;                                                                                  \
+  }
+ATOMIC(8, unsigned char)
+ATOMIC(16, unsigned short)
+ATOMIC(32, unsigned)
+ATOMIC(64, unsigned long long)
+void __tsan_atomic_thread_fence(int order) {}
+void __tsan_atomic_signal_fence(int order) {}
+
+/* ---- what is where ---- */
+
+static int find_own(struct dl_phdr_info *info, size length, void *base) {
+  *(char **)base = (char *)info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_TLS && info->dlpi_tls_data) {
+      own_data = info->dlpi_tls_data;
+      own_size = info->dlpi_phdr[i].p_memsz;
+    }
+  return 1;
+}
+
+/* The end of `main` is put off: other threads could have run before it. */
+static void at_exit(void) {
+  has_ended[running] = 1;
+  if (gates[passed].thread != running)
+    run_thread(gates[passed].thread);
+  departs("the program ends before the schedule is over", "", ", in front of ", gates[passed].at);
+}
+
+static const char *base_name(const char *path) {
+  const char *name = path;
+  for (; *path; path++)
+    if (*path == '/')
+      name = path + 1;
+  return name;
+}
+
+static void read_symbols(char *base) {
+  long file = own_syscall(SYS_openat, -100, "/proc/self/exe", 0);
+  long length = file < 0 ? 0 : own_syscall(SYS_lseek, file, 0L, 2);
+  if (length <= 0)
+    departs("the table of symbols", " cannot be read", "", "");
+  char *image = mmap(0, length, PROT_READ, MAP_PRIVATE, file, 0);
+  ElfW(Ehdr) *head = (void *)image;
+  ElfW(Shdr) *sections = (void *)(image + head->e_shoff);
+  for (int i = 0; i < head->e_shnum; i++) {
+    if (sections[i].sh_type != SHT_SYMTAB)
+      continue;
+    ElfW(Sym) *list = (void *)(image + sections[i].sh_offset);
+    const char *names = image + sections[sections[i].sh_link].sh_offset;
+    size count = sections[i].sh_size / sizeof *list;
+    int is_own = 0;
+    symbols = room(count * sizeof *symbols);
+    for (size j = 0; j < count; j++) {
+      int type = list[j].st_info & 15, is_local = list[j].st_info >> 4 == STB_LOCAL;
+      const char *name = names + list[j].st_name;
+      if (type == STT_FILE)
+        is_own = same(base_name(name), base_name(__FILE__));
+      char *from = base + list[j].st_value;
+      if (type == STT_OBJECT && list[j].st_size && !(is_local && is_own))
+        symbols[symbol_count++] = (struct symbol){name, from, from + list[j].st_size};
+    }
+  }
+}
+
+__attribute__((constructor(101))) static void prepare(void) {
+  for (unsigned i = 0; i < sizeof gates / sizeof *gates; i++)
+    last_gate[gates[i].thread] = i;
+  char *base = 0;
+  dl_iterate_phdr(find_own, &base);
+  for (int i = 0; own_size && i < MOST; i++)
+    copy(own_copy[i] = room(own_size), own_data, own_size);
+  read_symbols(base);
+  for (unsigned i = 0; i < PLACES; i++) {
+    if (!places[i].symbol || places[i].offset < 0 || places[i].is_local)
+      continue;
+    unsigned found = 0;
+    for (unsigned j = 0; j < symbol_count; j++)
+      if (is_of(&symbols[j], places[i].symbol)) {
+        known[i] = symbols[j].from + places[i].offset;
+        found++;
+      }
+    if (found != 1)
+      known[i] = 0;
+  }
+  own_atexit(at_exit);
+}
+
+/* ---- threads and what orders them: docs/threads.md says what each function does ---- */
+
+static void finish(void *result) {
+  wherefore_call("__wherefore_finish");
+  results[running] = result;
+  has_ended[running] = 1;
+  run_thread(gates[passed].thread);
+}
+
+static void *(*starts[MOST])(void *);
+static void *arguments[MOST];
+static int returns_number[MOST];
+
+static void begin(void) {
+  int self = running;
+  finish(starts[self](arguments[self]));
+}
+
+static int start(const char *name, unsigned long *thread, void *(*function)(void *), void *argument, int number) {
+  wherefore_call(name);
+  int id = threads + 1;
+  if (id >= MOST)
+    departs("there are too many threads", "", "", "");
+  starts[id] = function;
+  arguments[id] = argument;
+  returns_number[id] = number;
+  getcontext(&contexts[id]);
+  contexts[id].uc_stack.ss_sp = room(STACK);
+  contexts[id].uc_stack.ss_size = STACK;
+  contexts[id].uc_link = 0;
+  makecontext(&contexts[id], begin, 0);
+  threads = id;
+  *thread = id;
+  return 0;
+}
+/* A step that is possible only if the condition holds. */
+static void needs(int condition, const char *name) {
+  if (!condition)
+    departs("`", name, "` waits where the schedule goes on, at ", passed ? gates[passed - 1].at : "the start");
+}
+
+API int pthread_create(unsigned long *thread, const void *attributes, void *(*function)(void *), void *argument) {
+  return start("pthread_create", thread, function, argument, 0);
+}
+API int thrd_create(unsigned long *thread, int (*function)(void *), void *argument) {
+  return start("thrd_create", thread, (void *(*)(void *))function, argument, 1);
+}
+API void pthread_exit(void *result) {
+  finish(result);
+  __builtin_unreachable();
+}
+API void thrd_exit(int result) { pthread_exit((void *)(long)result); }
+API int pthread_join(unsigned long thread, void **result) {
+  wherefore_call("pthread_join");
+  needs(thread < MOST && has_ended[thread], "pthread_join");
+  if (result)
+    *result = returns_number[thread] ? (void *)(long)(int)(long)results[thread] : results[thread];
+  return 0;
+}
+API int thrd_join(unsigned long thread, int *result) {
+  wherefore_call("thrd_join");
+  needs(thread < MOST && has_ended[thread], "thrd_join");
+  if (result)
+    *result = (int)(long)results[thread];
+  return 0;
+}
+API unsigned long pthread_self(void) { return running; }
+API unsigned long thrd_current(void) { return running; }
+API int pthread_equal(unsigned long a, unsigned long b) { return a == b; }
+API int thrd_equal(unsigned long a, unsigned long b) { return a == b; }
+API int pthread_detach(unsigned long thread) { return 0; }
+API int thrd_detach(unsigned long thread) { return 0; }
+API int pthread_attr_init(void *attributes) { return 0; }
+API int pthread_attr_destroy(void *attributes) { return 0; }
+API int pthread_attr_setdetachstate(void *attributes, int state) { return 0; }
+API int pthread_attr_setstacksize(void *attributes, unsigned long size) { return 0; }
+API int pthread_attr_setscope(void *attributes, int scope) { return 0; }
+API int sched_yield(void) { return 0; }
+API int pthread_yield(void) { return 0; }
+API void thrd_yield(void) {}
+API int thrd_sleep(const void *time, void *left) { return 0; }
+API unsigned sleep(unsigned seconds) { return 0; }
+API int usleep(unsigned time) { return 0; }
+
+API int pthread_mutexattr_init(int *attributes) { *attributes = 0; return 0; }
+API int pthread_mutexattr_destroy(int *attributes) { return 0; }
+API int pthread_mutexattr_settype(int *attributes, int kind) { *attributes = kind; return 0; }
+API int pthread_mutexattr_setprotocol(int *attributes, int protocol) { return 0; }
+API int pthread_mutexattr_setpshared(int *attributes, int shared) { return 0; }
+
+#define KIND(mutex) ((mutex)[sizeof(long) == 8 ? 4 : 3])
+API int pthread_mutex_init(int *mutex, const int *attributes) {
+  wherefore_call("pthread_mutex_init");
+  *mutex = 0;
+  KIND(mutex) = attributes ? *attributes : 0;
+  mutex[1] = 0;
+  return 0;
+}
+API int pthread_mutex_destroy(int *mutex) { return 0; }
+API int pthread_mutex_lock(int *mutex) {
+  rest();
+  if (*mutex == running + 1 && KIND(mutex) == 2)
+    return 35;
+  wherefore_call("pthread_mutex_lock");
+  if (*mutex == running + 1 && KIND(mutex) == 1) {
+    mutex[1]++;
+    return 0;
+  }
+  needs(*mutex == 0, "pthread_mutex_lock");
+  *mutex = running + 1;
+  return 0;
+}
+API int pthread_mutex_trylock(int *mutex) {
+  wherefore_call("pthread_mutex_trylock");
+  if (*mutex == running + 1 && KIND(mutex) == 1) {
+    mutex[1]++;
+    return 0;
+  }
+  if (*mutex)
+    return 16;
+  *mutex = running + 1;
+  return 0;
+}
+API int pthread_mutex_timedlock(int *mutex, const void *time) {
+  rest();
+  if (*mutex == running + 1 && KIND(mutex) == 2)
+    return 35;
+  if (fed_bool())
+    return 110;
+  needs(pthread_mutex_trylock(mutex) == 0, "pthread_mutex_timedlock");
+  return 0;
+}
+API int pthread_mutex_unlock(int *mutex) {
+  rest();
+  if (KIND(mutex) && *mutex != running + 1)
+    return 1;
+  wherefore_call("pthread_mutex_unlock");
+  if (KIND(mutex) == 1 && mutex[1] > 0)
+    mutex[1]--;
+  else
+    *mutex = 0;
+  return 0;
+}
+
+API int pthread_spin_init(int *lock, int shared) { wherefore_call("pthread_spin_init"); *lock = 0; return 0; }
+API int pthread_spin_destroy(void *lock) { return 0; }
+API int pthread_spin_lock(int *lock) {
+  wherefore_call("pthread_spin_lock");
+  needs(*lock == 0, "pthread_spin_lock");
+  *lock = 1;
+  return 0;
+}
+API int pthread_spin_trylock(int *lock) {
+  wherefore_call("pthread_spin_trylock");
+  if (*lock)
+    return 16;
+  *lock = 1;
+  return 0;
+}
+API int pthread_spin_unlock(int *lock) { wherefore_call("pthread_spin_unlock"); *lock = 0; return 0; }
+
+API int pthread_condattr_init(void *attributes) { return 0; }
+API int pthread_condattr_destroy(void *attributes) { return 0; }
+API int pthread_condattr_setclock(void *attributes, int clock) { return 0; }
+API int pthread_condattr_setpshared(void *attributes, int shared) { return 0; }
+API int pthread_cond_init(void *condition, const void *attributes) { return 0; }
+API int pthread_cond_destroy(void *condition) { return 0; }
+API int pthread_cond_signal(void *condition) { return 0; }
+API int pthread_cond_broadcast(void *condition) { return 0; }
+API int pthread_cond_wait(void *condition, int *mutex) {
+  pthread_mutex_unlock(mutex);
+  pthread_mutex_lock(mutex);
+  return 0;
+}
+API int pthread_cond_timedwait(void *condition, int *mutex, const void *time) {
+  pthread_mutex_unlock(mutex);
+  pthread_mutex_lock(mutex);
+  return fed_int() ? 110 : 0;
+}
+
+API int pthread_barrier_init(unsigned *barrier, const void *attributes, unsigned count) {
+  if (count == 0)
+    return 22;
+  wherefore_call("pthread_barrier_init");
+  barrier[0] = count;
+  barrier[1] = barrier[2] = 0;
+  return 0;
+}
+API int pthread_barrier_destroy(void *barrier) { return 0; }
+API int pthread_barrier_wait(unsigned *barrier) {
+  wherefore_call("pthread_barrier_wait");
+  unsigned round = barrier[2];
+  if (++barrier[1] == barrier[0]) {
+    barrier[1] = 0;
+    barrier[2]++;
+    return -1;
+  }
+  wherefore_call("pthread_barrier_wait");
+  needs(barrier[2] != round, "pthread_barrier_wait");
+  return 0;
+}
+
+API int pthread_once(int *control, void (*initialise)(void)) {
+  wherefore_call("pthread_once");
+  if (*control == 0) {
+    *control = 1;
+    initialise();
+    wherefore_call("pthread_once");
+    *control = 2;
+    return 0;
+  }
+  wherefore_call("pthread_once");
+  needs(*control == 2, "pthread_once");
+  return 0;
+}
+
+API int pthread_rwlock_init(int *lock, const void *attributes) { wherefore_call("pthread_rwlock_init"); *lock = 0; return 0; }
+API int pthread_rwlock_destroy(void *lock) { return 0; }
+API int pthread_rwlockattr_init(void *attributes) { return 0; }
+API int pthread_rwlockattr_destroy(void *attributes) { return 0; }
+API int pthread_rwlock_rdlock(int *lock) {
+  wherefore_call("pthread_rwlock_rdlock");
+  needs(*lock >= 0, "pthread_rwlock_rdlock");
+  ++*lock;
+  return 0;
+}
+API int pthread_rwlock_wrlock(int *lock) {
+  wherefore_call("pthread_rwlock_wrlock");
+  needs(*lock == 0, "pthread_rwlock_wrlock");
+  *lock = -1;
+  return 0;
+}
+API int pthread_rwlock_tryrdlock(int *lock) {
+  wherefore_call("pthread_rwlock_tryrdlock");
+  if (*lock < 0)
+    return 16;
+  ++*lock;
+  return 0;
+}
+API int pthread_rwlock_trywrlock(int *lock) {
+  wherefore_call("pthread_rwlock_trywrlock");
+  if (*lock)
+    return 16;
+  *lock = -1;
+  return 0;
+}
+API int pthread_rwlock_unlock(int *lock) {
+  wherefore_call("pthread_rwlock_unlock");
+  *lock = *lock < 0 ? 0 : *lock - 1;
+  return 0;
+}
+
+API int sem_init(int *semaphore, int shared, unsigned value) { wherefore_call("sem_init"); *semaphore = (int)value; return 0; }
+API int sem_destroy(void *semaphore) { return 0; }
+API int sem_post(int *semaphore) {
+  wherefore_call("sem_post");
+  ++*semaphore;
+  return 0;
+}
+API int sem_wait(int *semaphore) {
+  wherefore_call("sem_wait");
+  needs(*semaphore > 0, "sem_wait");
+  --*semaphore;
+  return 0;
+}
+API int sem_getvalue(int *semaphore, int *value) { *value = *semaphore; return 0; }
+API int sem_trywait(int *semaphore) {
+  wherefore_call("sem_trywait");
+  if (*semaphore > 0) {
+    --*semaphore;
+    return 0;
+  }
+  *own_errno() = 11;
+  return -1;
+}
+API int sem_timedwait(int *semaphore, const void *time) {
+  if (fed_bool()) {
+    *own_errno() = 110;
+    return -1;
+  }
+  needs(sem_trywait(semaphore) == 0, "sem_timedwait");
+  return 0;
+}
+
+API int mtx_init(int *mutex, int kind) {
+  wherefore_call("mtx_init");
+  *mutex = 0;
+  KIND(mutex) = kind & 1;
+  mutex[1] = 0;
+  return 0;
+}
+API void mtx_destroy(int *mutex) {}
+API int mtx_lock(int *mutex) { return pthread_mutex_lock(mutex); }
+API int mtx_trylock(int *mutex) { return pthread_mutex_trylock(mutex) ? 1 : 0; }
+API int mtx_timedlock(int *mutex, const void *time) { return pthread_mutex_timedlock(mutex, time) ? 4 : 0; }
+API int mtx_unlock(int *mutex) { return pthread_mutex_unlock(mutex); }
+API int cnd_init(void *condition) { return 0; }
+API void cnd_destroy(void *condition) {}
+API int cnd_signal(void *condition) { return 0; }
+API int cnd_broadcast(void *condition) { return 0; }
+API int cnd_wait(void *condition, int *mutex) { return pthread_cond_wait(condition, mutex); }
+API int cnd_timedwait(void *condition, int *mutex, const void *time) {
+  return pthread_cond_timedwait(condition, mutex, time) ? 4 : 0;
+}
+API void call_once(int *flag, void (*initialise)(void)) { pthread_once(flag, initialise); }
+
+static void *values[MOST][4];
+static unsigned keys;
+API int pthread_key_create(unsigned *key, void (*destructor)(void *)) {
+  wherefore_call("pthread_key_create");
+  *key = keys++;
+  return 0;
+}
+API int pthread_key_delete(unsigned key) { return 0; }
+API void *pthread_getspecific(unsigned key) { return key < 4 ? values[running][key] : 0; }
+API int pthread_setspecific(unsigned key, const void *value) {
+  if (key < 4)
+    values[running][key] = (void *)value;
+  return 0;
+}
+API int tss_create(unsigned *key, void (*destructor)(void *)) { return pthread_key_create(key, destructor); }
+API void tss_delete(unsigned key) {}
+API void *tss_get(unsigned key) { return pthread_getspecific(key); }
+API int tss_set(unsigned key, void *value) { return pthread_setspecific(key, value); }
+
+API void __VERIFIER_atomic_begin(void) {}
+API void __VERIFIER_atomic_end(void) {}
