@@ -78,8 +78,8 @@ pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
 pub use task::{Assumption, Compilation, Errors, Input, InputModels, Language, Recipe, Task, Unsupported};
 pub use threads::{
     Context, Move, Moves, Place, Starting, StepEffects, SwitchPoints, Thread, ThreadCoverage,
-    ThreadExploration, ThreadLimits, ThreadStep, ThreadTrace, ThreadWalk, ThreadedState, Threads,
-    explore_threads, thread_starts,
+    ThreadExploration, ThreadLimits, ThreadProjection, ThreadStep, ThreadTrace, ThreadWalk, ThreadedState,
+    Threads, Windows, explore_threads, thread_projection, thread_starts, windows,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
 pub use violation::{Violation, ViolationKind};

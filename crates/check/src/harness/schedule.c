@@ -47,6 +47,7 @@ static void *room(size count) {
 
 static int running;
 static unsigned passed;
+static char is_done[sizeof gates / sizeof *gates];
 static unsigned last_gate[MOST];
 static ucontext_t contexts[MOST];
 static int threads;
@@ -91,23 +92,39 @@ static const struct gate *turn(void) {
   return &gates[passed];
 }
 
-static const struct gate *next_of(int thread) {
+/* The next gate of a thread that is not a read: reads may be left out by the compiled program. */
+static const struct gate *next_of(int thread, char kind) {
   for (unsigned i = passed; i < sizeof gates / sizeof *gates; i++)
-    if (gates[i].thread == thread)
+    if (gates[i].thread == thread && !is_done[i] && (kind == 'R' || gates[i].kind != 'R'))
       return &gates[i];
   return 0;
 }
 
-void wherefore_call(const char *name) {
+static void pass(unsigned gate) {
+  is_done[gate] = 1;
+  while (is_done[passed])
+    passed++;
+}
+
+/* The turn of the running thread at a step that is no read. Reads in front of it that the compiled
+   program did not make, as those of the right side of `a && b`, are passed. */
+static const struct gate *turn_of_step(void) {
   const struct gate *gate = turn();
+  for (; gate->kind == 'R'; gate = turn())
+    pass(passed);
+  return gate;
+}
+
+void wherefore_call(const char *name) {
+  const struct gate *gate = turn_of_step();
   if (gate->kind != 'C' || !same(gate->name, name))
     departs("`", name, "` is called where the schedule has another step, at ", gate->at);
-  passed++;
+  pass(passed);
 }
 
 /* The failure: it counts only at the end of the schedule. */
 static void failure(void) {
-  if (gates[passed].kind != 'E' || running != FAILING)
+  if (running != FAILING || turn_of_step()->kind != 'E')
     departs("the program fails before the schedule is over", "", ", in front of ", gates[passed].at);
 }
 
@@ -147,40 +164,48 @@ static int is_between(unsigned place, char *address, size length) {
   return known[place] && known[place] < address + length && address < known[place] + places[place].size;
 }
 
-/* An access: passes all gates that are part of it. */
+/* Whether a gate is part of an access. */
+static int is_part(const struct gate *gate, char *address, size length, const char *kinds) {
+  if (gate->thread != running || gate->kind == 'C' || gate->kind == 'E' || !has(kinds, gate->kind))
+    return 0;
+  if (!known[gate->place] && length == places[gate->place].size && can_be(gate->place, address))
+    known[gate->place] = address;
+  return is_between(gate->place, address, length);
+}
+
+/* An access: passes the gates that are part of it. C leaves open in which order the operands of an
+   expression are read, so that reads between which no other thread has a gate may change places. */
 static void access_at(char *address, size length, const char *kinds, int is_atomic) {
   rest();
-  int is_place = 0;
-  for (unsigned i = 0; i < PLACES; i++)
-    is_place |= is_between(i, address, length);
-  if (!is_place) {
-    const struct gate *next = next_of(running);
-    if (!next || next->kind == 'C' || next->kind == 'E' || !has(kinds, next->kind) || known[next->place] ||
-        !can_be(next->place, address))
+  unsigned place = 0;
+  while (place < PLACES && !is_between(place, address, length))
+    place++;
+  if (place == PLACES) {
+    const struct gate *next = next_of(running, kinds[0]);
+    if (!next || next->kind == 'C' || next->kind == 'E' || known[next->place] || !is_part(next, address, length, kinds))
       return;
-    known[next->place] = address;
+    place = next->place;
   }
-  unsigned count = 0;
-  int group = 0;
+  int group = 0, count = 0;
   for (;;) {
     const struct gate *gate = count ? &gates[passed] : turn();
-    int fits = gate->thread == running && gate->kind != 'C' && gate->kind != 'E' && has(kinds, gate->kind);
-    if (fits && !known[gate->place] && can_be(gate->place, address))
-      known[gate->place] = address;
-    fits = fits && is_between(gate->place, address, length) && (!count || !is_atomic || gate->group == group);
-    if (!fits && count)
-      return;
-    if (!fits) {
-      unsigned place = 0;
-      while (place < PLACES && !is_between(place, address, length))
-        place++;
-      departs("`", places[place].shown, "` is accessed where the schedule has another step, at ", gate->at);
+    unsigned at = passed;
+    while (has(kinds, 'R') && gates[at].thread == running && gates[at].kind == 'R' &&
+           (is_done[at] || !is_part(&gates[at], address, length, kinds)))
+      at++;
+    if (is_part(&gates[at], address, length, kinds) && !is_done[at] && (!count || !is_atomic || gates[at].group == group)) {
+      group = gates[at].group;
+      count++;
+      pass(at);
+      if (!is_atomic && length <= places[gates[at].place].size)
+        return;
+      continue;
     }
-    group = gate->group;
-    passed++;
-    count++;
-    if (!is_atomic && length <= places[gate->place].size)
+    if (count)
       return;
+    if (gate->kind != 'R')
+      departs("`", places[place].shown, "` is accessed where the schedule has another step, at ", gate->at);
+    pass(passed);
   }
 }
 

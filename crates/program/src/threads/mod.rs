@@ -10,16 +10,21 @@
 //! 3. `explore.rs`: all schedules, by their number of context switches.
 //! 4. `schedule.rs`: runs with several threads, and whether the program can run them.
 //! 5. `walk.rs`: one run in place, for random schedules.
-//! 6. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
+//! 6. `graph.rs`: all schedules of a kind, forwards and backwards; with it `windows.rs`, where
+//!    switches may happen, and `projection.rs`, which steps lie on failing schedules.
+//! 7. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
 //!    first value is never read; `effects.rs`: the cells that a step of a run reads and writes.
 
 mod dead;
 mod effects;
 mod explore;
+mod graph;
 mod moves;
+mod projection;
 mod schedule;
 mod starts;
 mod walk;
+mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,9 +35,11 @@ use crate::program::{Assignment, Call, EdgeRef, Node, Operation, Program, Thread
 pub use effects::{Place, StepEffects};
 pub use explore::{ThreadCoverage, ThreadExploration, ThreadLimits, explore_threads};
 pub use moves::{Move, Moves, SwitchPoints};
+pub use projection::{ThreadProjection, thread_projection};
 pub use schedule::{Context, ThreadStep, ThreadTrace};
 pub use starts::{Threads, thread_starts};
 pub use walk::ThreadWalk;
+pub use windows::{Windows, windows};
 
 /// A configuration of a program with threads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::ThreadedState;
 use super::explore::ThreadLimits;
 use super::graph::{Graph, Key, Schedules};
 use super::starts::{Threads, thread_starts};
-use super::ThreadedState;
 use crate::program::{Node, Program};
 use crate::targets::ErrorSite;
 

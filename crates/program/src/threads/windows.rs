@@ -7,9 +7,9 @@
 
 use std::collections::BTreeSet;
 
+use super::ThreadedState;
 use super::explore::ThreadLimits;
 use super::graph::{Graph, Key, Schedules};
-use super::ThreadedState;
 use crate::program::{Node, Program};
 use crate::targets::ErrorSite;
 
@@ -71,7 +71,8 @@ impl Schedules for Order<'_> {
         let next = position(key.tag) + 1;
         match self.0.get(next) {
             Some(thread)
-                if key.tag & 1 == 1 && state.threads.get(*thread as usize).is_some_and(|t| !t.has_ended()) =>
+                if key.tag & 1 == 1
+                    && state.threads.get(*thread as usize).is_some_and(|t| !t.has_ended()) =>
             {
                 vec![(*thread, next as u32 * 2, 1)]
             }
