@@ -45,9 +45,10 @@ static void *room(size count) {
 
 /* ---- the schedule ---- */
 
+#define GATES (sizeof gates / sizeof *gates)
 static int running;
 static unsigned passed;
-static char is_done[sizeof gates / sizeof *gates];
+static char is_done[GATES];
 static unsigned last_gate[MOST];
 static ucontext_t contexts[MOST];
 static int threads;
@@ -92,13 +93,9 @@ static const struct gate *turn(void) {
   return &gates[passed];
 }
 
-/* The next gate of a thread that is not a read: reads may be left out by the compiled program. */
-static const struct gate *next_of(int thread, char kind) {
-  for (unsigned i = passed; i < sizeof gates / sizeof *gates; i++)
-    if (gates[i].thread == thread && !is_done[i] && (kind == 'R' || gates[i].kind != 'R'))
-      return &gates[i];
-  return 0;
-}
+/* Reads may be left out by the compiled program, as that of `b` in `a && b`; so may writes of any
+   value where an object begins. */
+static int is_optional(const struct gate *gate) { return gate->kind == 'R' || gate->kind == 'I'; }
 
 static void pass(unsigned gate) {
   is_done[gate] = 1;
@@ -106,11 +103,10 @@ static void pass(unsigned gate) {
     passed++;
 }
 
-/* The turn of the running thread at a step that is no read. Reads in front of it that the compiled
-   program did not make, as those of the right side of `a && b`, are passed. */
+/* The turn of the running thread at a call or at the failure. */
 static const struct gate *turn_of_step(void) {
   const struct gate *gate = turn();
-  for (; gate->kind == 'R'; gate = turn())
+  for (; is_optional(gate); gate = turn())
     pass(passed);
   return gate;
 }
@@ -168,7 +164,8 @@ static int is_between(unsigned place, char *address, size length) {
 static int is_part(const struct gate *gate, char *address, size length, const char *kinds) {
   if (gate->thread != running || gate->kind == 'C' || gate->kind == 'E' || !has(kinds, gate->kind))
     return 0;
-  if (!known[gate->place] && length == places[gate->place].size && can_be(gate->place, address))
+  int may_bind = gate->kind != 'I' && length == places[gate->place].size;
+  if (!known[gate->place] && may_bind && can_be(gate->place, address))
     known[gate->place] = address;
   return is_between(gate->place, address, length);
 }
@@ -181,10 +178,13 @@ static void access_at(char *address, size length, const char *kinds, int is_atom
   while (place < PLACES && !is_between(place, address, length))
     place++;
   if (place == PLACES) {
-    const struct gate *next = next_of(running, kinds[0]);
-    if (!next || next->kind == 'C' || next->kind == 'E' || known[next->place] || !is_part(next, address, length, kinds))
+    unsigned next = passed;
+    while (next < GATES && (gates[next].thread != running || is_done[next] ||
+                            (is_optional(&gates[next]) && !is_part(&gates[next], address, length, kinds))))
+      next++;
+    if (next == GATES || !is_part(&gates[next], address, length, kinds))
       return;
-    place = next->place;
+    place = gates[next].place;
   }
   int group = 0, count = 0;
   for (;;) {
@@ -203,7 +203,7 @@ static void access_at(char *address, size length, const char *kinds, int is_atom
     }
     if (count)
       return;
-    if (gate->kind != 'R')
+    if (!is_optional(gate))
       departs("`", places[place].shown, "` is accessed where the schedule has another step, at ", gate->at);
     pass(passed);
   }
@@ -211,14 +211,14 @@ static void access_at(char *address, size length, const char *kinds, int is_atom
 
 #define ACCESS(size)                                                                                  \
   void __tsan_read##size(void *p) { access_at(p, size, "R", 0); }                                     \
-  void __tsan_write##size(void *p) { access_at(p, size, "W", 0); }                                    \
+  void __tsan_write##size(void *p) { access_at(p, size, "WI", 0); }                                    \
   void __tsan_unaligned_read##size(void *p) { access_at(p, size, "R", 0); }                           \
-  void __tsan_unaligned_write##size(void *p) { access_at(p, size, "W", 0); }                          \
+  void __tsan_unaligned_write##size(void *p) { access_at(p, size, "WI", 0); }                          \
   void __tsan_volatile_read##size(void *p) { access_at(p, size, "R", 0); }                            \
-  void __tsan_volatile_write##size(void *p) { access_at(p, size, "W", 0); }                           \
+  void __tsan_volatile_write##size(void *p) { access_at(p, size, "WI", 0); }                           \
   void __tsan_unaligned_volatile_read##size(void *p) { access_at(p, size, "R", 0); }                  \
-  void __tsan_unaligned_volatile_write##size(void *p) { access_at(p, size, "W", 0); }                 \
-  void __tsan_read_write##size(void *p) { access_at(p, size, "R", 0); access_at(p, size, "W", 0); }
+  void __tsan_unaligned_volatile_write##size(void *p) { access_at(p, size, "WI", 0); }                 \
+  void __tsan_read_write##size(void *p) { access_at(p, size, "R", 0); access_at(p, size, "WI", 0); }
 ACCESS(1) ACCESS(2) ACCESS(4) ACCESS(8) ACCESS(16)
 
 void __tsan_init(void) {}
@@ -227,19 +227,19 @@ void __tsan_func_exit(void) {}
 void __tsan_vptr_update(void **p, void *q) {}
 void __tsan_vptr_read(void **p) {}
 void __tsan_read_range(void *p, unsigned long length) { access_at(p, length, "R", 0); }
-void __tsan_write_range(void *p, unsigned long length) { access_at(p, length, "W", 0); }
+void __tsan_write_range(void *p, unsigned long length) { access_at(p, length, "WI", 0); }
 void *__tsan_memcpy(void *to, const void *from, size length) {
   access_at((char *)from, length, "R", 0);
-  access_at(to, length, "W", 0);
+  access_at(to, length, "WI", 0);
   return __builtin_memcpy(to, from, length);
 }
 void *__tsan_memmove(void *to, const void *from, size length) {
   access_at((char *)from, length, "R", 0);
-  access_at(to, length, "W", 0);
+  access_at(to, length, "WI", 0);
   return __builtin_memmove(to, from, length);
 }
 void *__tsan_memset(void *to, int value, size length) {
-  access_at(to, length, "W", 0);
+  access_at(to, length, "WI", 0);
   return __builtin_memset(to, value, length);
 }
 
@@ -256,7 +256,7 @@ void *__tsan_memset(void *to, int value, size length) {
     return *p;                                                                                        \
   }                                                                                                   \
   void __tsan_atomic##bits##_store(volatile type *p, type v, int order) {                             \
-    access_at((char *)p, sizeof *p, "W", 1);                                                          \
+    access_at((char *)p, sizeof *p, "WI", 1);                                                          \
     *p = v;                                                                                           \
   }                                                                                                   \
   UPDATE(bits, type, exchange, v)                                                                     \
@@ -346,7 +346,7 @@ static void read_symbols(char *base) {
 }
 
 __attribute__((constructor(101))) static void prepare(void) {
-  for (unsigned i = 0; i < sizeof gates / sizeof *gates; i++)
+  for (unsigned i = 0; i < GATES; i++)
     last_gate[gates[i].thread] = i;
   char *base = 0;
   dl_iterate_phdr(find_own, &base);

@@ -35,6 +35,8 @@ struct Gate {
 enum What {
     Read(Place),
     Write(Place),
+    /// An object begins, with any value.
+    Begin(Place),
     Call(String),
 }
 
@@ -58,6 +60,7 @@ pub(super) fn text(case: &Case<'_>, feeding: &Feeding<'_>, trace: &ThreadTrace) 
         let (kind, place, name) = match &gate.what {
             What::Read(place) => ('R', Some(*place), "0".to_owned()),
             What::Write(place) => ('W', Some(*place), "0".to_owned()),
+            What::Begin(place) => ('I', Some(*place), "0".to_owned()),
             What::Call(name) => ('C', None, quoted(name)),
         };
         let next = places.len();
@@ -79,8 +82,8 @@ pub(super) fn text(case: &Case<'_>, feeding: &Feeding<'_>, trace: &ThreadTrace) 
          may be on a stack, what it is called. */\n\
          struct place {{ const char *symbol; long offset; unsigned size; int is_local; const char *shown; }};\n\
          static const struct place places[] = {{\n{table}  {{0, 0, 0, 0, 0}}\n}};\n\
-         /* The steps of the schedule: the thread, whether it reads (R), writes (W), calls (C) or fails (E), the\n   \
-         place, the atomic section, the function, and where. */\n\
+         /* The steps of the schedule: the thread, whether it reads (R), writes (W), begins an object (I), calls\n   \
+         (C) or fails (E), the place, the atomic section, the function, and where. */\n\
          struct gate {{ int thread; char kind; unsigned place; int group; const char *name, *at; }};\n\
          static const struct gate gates[] = {{\n{list}}};\n\
          enum {{ FAILING = {failing} }};\n\n{SCHEDULER}\n"
@@ -90,6 +93,11 @@ pub(super) fn text(case: &Case<'_>, feeding: &Feeding<'_>, trace: &ThreadTrace) 
 /// The gates of a run, in its order.
 fn gates(case: &Case<'_>, feeding: &Feeding<'_>, trace: &ThreadTrace) -> Result<Vec<Gate>, String> {
     let program = case.program;
+    // The models would call it.
+    let is_begin = |procedure: &&wherefore_program::Procedure| procedure.name == "__VERIFIER_atomic_begin";
+    if let Some(procedure) = program.procedures.iter().find(is_begin) {
+        return Err(format!("the program defines `{}` itself", procedure.name));
+    }
     let interpreter = Interpreter::new(program);
     let source = |at: usize| {
         let procedure = program.procedure(trace.steps[at].edge.procedure);
@@ -160,7 +168,9 @@ fn gates(case: &Case<'_>, feeding: &Feeding<'_>, trace: &ThreadTrace) -> Result<
         }
         let group = if is_inside { group } else { 0 };
         let reads = effects[at].reads().filter(is_disputed).map(What::Read);
-        let writes = effects[at].written().filter(is_disputed).map(What::Write);
+        let is_begin = matches!(operation, Operation::Havoc(_)) && !inputs.contains_key(&at);
+        let write = if is_begin { What::Begin } else { What::Write };
+        let writes = effects[at].written().filter(is_disputed).map(write);
         for what in reads.chain(writes) {
             if source(at).starts_with('<') {
                 let procedure = &program.procedure(step.edge.procedure).name;

@@ -1,12 +1,12 @@
 //! Which steps of which threads lie on failing schedules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ThreadedState;
 use super::explore::ThreadLimits;
 use super::graph::{Graph, Key, Schedules};
 use super::starts::{Threads, thread_starts};
-use crate::program::{Node, Program};
+use crate::program::{Node, ProcedureId, Program};
 use crate::targets::ErrorSite;
 
 /// The steps that lie on failing schedules.
@@ -18,6 +18,10 @@ pub struct ThreadProjection {
     /// For each thread and each location that it can leave, the fewest switches of a schedule on
     /// which it does, failing or not.
     pub reached: BTreeMap<(u32, Node), usize>,
+    /// For each thread, the procedures that it may start in ([`Thread::place_in`] says which count).
+    ///
+    /// [`Thread::place_in`]: super::Thread::place_in
+    pub roots: BTreeMap<u32, BTreeSet<ProcedureId>>,
     /// Whether all schedules were searched, up to the limit of switches.
     pub is_complete: bool,
 }
@@ -35,13 +39,19 @@ pub fn thread_projection(
         Threads::AtMost(_) | Threads::Unbounded => None,
     };
     let graph = Graph::new(program, targets, limits, &All { fixed }, &mut go_on);
-    let mut found =
-        ThreadProjection { nodes: BTreeMap::new(), reached: BTreeMap::new(), is_complete: graph.is_complete };
+    let mut found = ThreadProjection {
+        nodes: BTreeMap::new(),
+        reached: BTreeMap::new(),
+        roots: BTreeMap::new(),
+        is_complete: graph.is_complete,
+    };
     let most = limits.switches.unwrap_or(usize::MAX);
     for link in &graph.links {
         let thread = graph.keys[link.from as usize].thread;
         let through = graph.through(link).map(|through| through as usize).filter(|through| *through <= most);
         let before = graph.before[link.from as usize] as usize;
+        let root = graph.left(link).threads.get(thread as usize).and_then(|thread| thread.root_in(program));
+        found.roots.entry(thread).or_default().extend(root);
         for edge in &link.steps {
             let at = Node { procedure: edge.procedure, location: program.edge(*edge).from };
             let least = found.reached.entry((thread, at)).or_insert(before);

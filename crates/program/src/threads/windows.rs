@@ -16,18 +16,15 @@ use crate::targets::ErrorSite;
 /// The windows of the switches of an order of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
-    /// For each switch, where the thread that is left can be; none is that it has ended. All are
-    /// empty if no schedule of this order fails.
+    /// For each switch, where the thread that is left can be ([`Thread::place_in`]); none is that it
+    /// has ended. All are empty if no schedule of this order fails.
+    ///
+    /// [`Thread::place_in`]: super::Thread::place_in
     pub points: Vec<BTreeSet<Option<Node>>>,
+    /// Whether some schedule of this order fails.
+    pub fails: bool,
     /// Whether every schedule of this order was searched: if not, there may be more points.
     pub is_complete: bool,
-}
-
-impl Windows {
-    /// Whether some schedule of this order fails.
-    pub fn fails(&self) -> bool {
-        !self.points.is_empty() && self.points.iter().all(|window| !window.is_empty())
-    }
 }
 
 /// Searches all schedules in which the threads take their turns in this order, each of them with at
@@ -45,9 +42,13 @@ pub fn windows(
     let switches = graph.links.iter().filter(|link| link.steps.is_empty());
     for link in switches.filter(|link| graph.through(link).is_some()) {
         let from = graph.keys[link.from as usize];
-        points[position(from.tag)].insert(graph.left(link).node(from.thread as usize));
+        let thread = graph.left(link).threads.get(from.thread as usize);
+        points[position(from.tag)].insert(thread.and_then(|thread| thread.place_in(program)));
     }
-    Windows { points, is_complete: graph.is_complete }
+    // The first node is where runs start; there may be several initial values.
+    let starts = graph.keys.iter().zip(&graph.behind).filter(|(key, _)| key.tag == 0 && key.thread == 0);
+    let fails = starts.into_iter().any(|(_, behind)| behind.is_some());
+    Windows { points, fails, is_complete: graph.is_complete }
 }
 
 /// Threads take turns in this order. The tag is the position in it, and whether the thread has

@@ -1,12 +1,14 @@
 //! Options about schedules, and failing schedules as data and in words: one block for each context.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use clap::Args;
 use serde::Serialize;
+use wherefore_check::threads::why::SwitchReason;
 use wherefore_check::threads::{Covered, Schedule, ScheduleLimits, ScheduleSearch, Way};
 use wherefore_check::{Answer, Overall, Why};
-use wherefore_program::{Interpreter, LocationKind, ProcedureId, Program, Span, Task, Var, Variable};
+use wherefore_program::{Interpreter, LocationKind, Node, ProcedureId, Program, Span, Task, Var, Variable};
 
 /// How far schedules are searched.
 #[derive(Args, Clone, Debug)]
@@ -101,6 +103,80 @@ pub struct Block {
     /// The procedure where the thread started.
     pub name: String,
     pub steps: Vec<Line>,
+    /// What is known of the switch behind it; only said by `explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Switch>,
+}
+
+/// A switch: where a thread is left.
+#[derive(Serialize)]
+pub struct Switch {
+    /// Where it is left on this run.
+    pub at: Point,
+    /// Where it can be left so that some schedule with the same order of threads fails.
+    pub window: Vec<Point>,
+    /// Whether these are all such points.
+    pub complete: bool,
+    /// Whether no schedule fails without it: none if this is not known.
+    pub matters: Option<bool>,
+}
+
+/// A point where a thread is left.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Point {
+    /// The line of its next step; none if it has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Whether some steps of that line have been done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub inside: bool,
+}
+
+impl Point {
+    fn of(program: &Program, node: Option<Node>) -> Self {
+        let Some(node) = node else { return Self { line: None, inside: false } };
+        let line = program.line(node);
+        let procedure = program.procedure(node.procedure);
+        let mut before = procedure.edges.iter().filter(|edge| edge.to == node.location).peekable();
+        let is_same = |edge: &wherefore_program::Edge| {
+            program.line(Node { procedure: node.procedure, location: edge.from }) == line
+        };
+        let inside = before.peek().is_some() && procedure.entry != node.location && before.all(is_same);
+        Self { line, inside }
+    }
+}
+
+impl Switch {
+    /// The window in words: "anywhere between lines 16 and 18".
+    fn words(&self) -> String {
+        let mut parts = Vec::new();
+        let lines = |inside: bool| -> Vec<String> {
+            let points = self.window.iter().filter(|point| point.inside == inside);
+            points.filter_map(|point| point.line).map(|line| line.to_string()).collect()
+        };
+        for (word, lines) in [("before", lines(false)), ("inside", lines(true))] {
+            if let Some((last, others)) = lines.split_last() {
+                let list = match others {
+                    [] => format!("line {last}"),
+                    others => format!("line {} or {last}", others.join(", ")),
+                };
+                parts.push(format!("{word} {list}"));
+            }
+        }
+        if self.window.iter().any(|point| point.line.is_none()) {
+            parts.push("when it has ended".to_owned());
+        }
+        let mut words = format!(": {}", parts.join(", or "));
+        if !self.complete {
+            words.push_str(" (there may be more points)");
+        }
+        match self.matters {
+            Some(true) => {}
+            Some(false) => words.push_str("; it does not matter: schedules without it fail too"),
+            None => words.push_str("; schedules without it may fail too"),
+        }
+        words
+    }
 }
 
 /// A step of a context.
@@ -113,9 +189,36 @@ pub struct Line {
     /// The shared variables that the step changes, with their new values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<(String, String)>,
+    /// Whether the failure depends on the step; only said by `explain` and `slice`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matters: Option<bool>,
 }
 
 impl Schedules {
+    /// A failing schedule with what matters of it: for each step whether it does, and what is known
+    /// of each switch.
+    pub fn explained(task: &Task, schedule: &Schedule, kept: &[bool], switches: &[SwitchReason]) -> Self {
+        let mut schedules = Self {
+            switches: Some(schedule.switches),
+            fewest: Some(schedule.fewest),
+            threads: Some(schedule.trace.last().threads.len()),
+            schedule: blocks(task, schedule, kept),
+            ..Self::default()
+        };
+        let program = &*task.program;
+        for (block, reason) in schedules.schedule.iter_mut().zip(switches) {
+            let window: BTreeSet<Point> =
+                reason.window.iter().map(|node| Point::of(program, *node)).collect();
+            block.switch = Some(Switch {
+                at: Point::of(program, reason.at),
+                window: window.into_iter().collect(),
+                complete: reason.is_complete,
+                matters: reason.matters,
+            });
+        }
+        schedules
+    }
+
     /// What an answer says about schedules.
     pub fn of(task: &Task, answer: &Answer) -> Self {
         let mut facts = Self::default();
@@ -128,7 +231,7 @@ impl Schedules {
                     facts.switches = Some(schedule.switches);
                     facts.fewest = Some(schedule.fewest);
                     facts.threads = Some(schedule.trace.last().threads.len());
-                    facts.schedule = blocks(task, schedule);
+                    facts.schedule = blocks(task, schedule, &[]);
                 }
             }
             Overall::Unknown(Why::Switches { covered, .. }) => facts.covered = Some((*covered).into()),
@@ -153,7 +256,7 @@ impl Schedules {
     }
 }
 
-fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
+fn blocks(task: &Task, schedule: &Schedule, kept: &[bool]) -> Vec<Block> {
     let trace = &schedule.trace;
     let program = &*task.program;
     let interpreter = Interpreter::new(program);
@@ -207,6 +310,7 @@ fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
             procedure: procedure.name.clone(),
             text: statement(program, span, location.kind),
             changes,
+            matters: kept.get(at).copied(),
         }
     };
     let has_place = |at: usize| {
@@ -219,6 +323,7 @@ fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
         thread: context.thread,
         name: name(context.thread),
         steps: context.steps.filter(|at| has_place(*at)).map(line).collect(),
+        switch: None,
     };
     trace.contexts().into_iter().map(context).collect()
 }
@@ -239,36 +344,79 @@ fn statement(program: &Program, span: Span, kind: LocationKind) -> String {
 
 /// Lanes: one block for each context, values where they change.
 pub fn write(out: &mut String, schedules: &Schedules) {
+    lanes(out, schedules, false);
+}
+
+/// The same with the steps that matter only, and with what is known of the switches.
+pub fn write_in_part(out: &mut String, schedules: &Schedules) {
+    lanes(out, schedules, true);
+}
+
+/// A statement in a lane: its steps together.
+struct Shown<'a> {
+    step: &'a Line,
+    changes: Vec<&'a (String, String)>,
+    matters: bool,
+}
+
+/// A statement that takes several steps is shown once, with all that it changes.
+fn statements(steps: &[Line]) -> Vec<Shown<'_>> {
+    let mut shown: Vec<Shown<'_>> = Vec::new();
+    for step in steps {
+        let matters = step.matters != Some(false);
+        match shown.last_mut() {
+            Some(last)
+                if (last.step.line, &last.step.text, &last.step.procedure)
+                    == (step.line, &step.text, &step.procedure) =>
+            {
+                last.changes.extend(&step.changes);
+                last.matters |= matters;
+            }
+            _ => shown.push(Shown { step, changes: step.changes.iter().collect(), matters }),
+        }
+    }
+    shown
+}
+
+fn lanes(out: &mut String, schedules: &Schedules, in_part: bool) {
     let blocks = &schedules.schedule;
     // That the first thread is left when it has started all others is no switch.
     let is_free = schedules.switches.is_some_and(|switches| switches + 1 < blocks.len());
     let lane = blocks.iter().map(|block| block.name.chars().count()).max().unwrap_or(0);
-    let texts = blocks.iter().flat_map(|block| &block.steps).map(|step| step.text.chars().count());
-    let width = texts.max().unwrap_or(0).min(48);
+    let texts = blocks.iter().flat_map(|block| &block.steps);
+    let texts = texts.filter(|step| !in_part || step.matters != Some(false));
+    let width = texts.map(|step| step.text.chars().count()).max().unwrap_or(0).min(48);
     for (at, block) in blocks.iter().enumerate() {
-        if at > 0 {
-            let words = if at == 1 && is_free { "start" } else { "switch" };
+        if let Some(before) = at.checked_sub(1).map(|at| &blocks[at]) {
+            let words = match &before.switch {
+                _ if at == 1 && is_free => "start".to_owned(),
+                Some(switch) => format!("switch{}", switch.words()),
+                None => "switch".to_owned(),
+            };
             let _ = writeln!(out, "  {}  {words}", "─".repeat(lane + 4));
         }
         let mut name = format!("{} {:lane$}", block.thread, block.name);
+        let mut is_left_out = false;
         if block.steps.is_empty() {
             let _ = writeln!(out, "  {}", name.trim_end());
         }
-        // A statement that takes several steps is shown once, with all that it changes.
-        let mut steps = block.steps.iter().peekable();
-        while let Some(step) = steps.next() {
-            let mut changes: Vec<&(String, String)> = step.changes.iter().collect();
-            while let Some(next) = steps.peek() {
-                if (next.line, &next.text, &next.procedure) != (step.line, &step.text, &step.procedure) {
-                    break;
-                }
-                changes.extend(&steps.next().expect("it was seen").changes);
+        for Shown { step, changes, matters } in statements(&block.steps) {
+            if in_part && !matters {
+                is_left_out = true;
+                continue;
+            }
+            if std::mem::take(&mut is_left_out) {
+                let _ = writeln!(out, "  {name}      …");
+                name = " ".repeat(lane + 2);
             }
             let changes: Vec<String> =
                 changes.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let line = format!("  {name}  {:5}  {:width$}  {}", step.line, step.text, changes.join(" "));
             let _ = writeln!(out, "{}", line.trim_end());
             name = " ".repeat(lane + 2);
+        }
+        if is_left_out {
+            let _ = writeln!(out, "  {name}      …");
         }
     }
 }

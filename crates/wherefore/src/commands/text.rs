@@ -134,7 +134,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
 }
 
 /// What a replay showed, in a sentence.
-fn replayed(replay: &Replayed, error: &Place) -> String {
+pub fn replayed(replay: &Replayed, error: &Place) -> String {
     let why = replay.why.as_deref().unwrap_or_default();
     match (replay.outcome, why) {
         ("confirmed", "") => format!("replayed: the compiled program fails at {}:{}", error.file, error.line),
@@ -145,7 +145,8 @@ fn replayed(replay: &Replayed, error: &Place) -> String {
     }
 }
 
-fn assumptions(out: &mut String, list: &[String]) {
+/// What the answer rests on.
+pub fn assumptions(out: &mut String, list: &[String]) {
     if !list.is_empty() {
         let _ = writeln!(out, "\nassuming that:");
         for assumption in list {
