@@ -2,14 +2,16 @@
 //!
 //! The run is followed backwards. A step of any thread is taken if it writes a cell that a step
 //! taken before reads; a decision is taken if, had it gone the other way, the thread could have got
-//! to its end without coming to a step that is taken. Of another thread only steps are left that
-//! change something that the failure reads, the decisions that they depend on, and its start.
-//! Waiting is no decision: that a thread could go on is not explained.
+//! to its end without coming to a step that is taken. A condition that a thread waits for is taken if
+//! a later step of the thread is: had it not held, the thread would not have come there. Of another
+//! thread only steps are left that change something that the failure reads, what they depend on, and
+//! its start.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::effects::Place;
 use super::schedule::ThreadTrace;
+use crate::expression::ExprKind;
 use crate::interpret::Interpreter;
 use crate::program::{LocationId, LocationKind, Operation, ProcedureId, Program};
 
@@ -40,6 +42,10 @@ pub fn thread_slice(program: &Program, trace: &ThreadTrace) -> Vec<bool> {
         let edge = program.edge(step.edge);
         let effects = interpreter.effects(before, step);
         let mut takes = slice.is_decision(step.thread, top, step.edge.procedure, edge.from, edge.to);
+        // A thread that waits does not go on: all that it does later depends on that.
+        let waits = matches!(&edge.operation, Operation::Assume(condition) if condition.kind != ExprKind::Constant(1))
+            && program.procedure(step.edge.procedure).edges_from(edge.from).count() == 1;
+        takes |= waits && active.contains(&step.thread);
         let writes_live = effects.written().any(|place| live.contains(&place));
         match &edge.operation {
             Operation::Call(_) => {

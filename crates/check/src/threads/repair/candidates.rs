@@ -68,9 +68,10 @@ pub(super) fn near(task: &Task, schedule: &Schedule) -> Vec<Candidate> {
                     continue;
                 };
                 let range = all[from]..=*to;
-                let changed = edits::atomic(&lines, &lines.locations(&range));
+                let inside = lines.locations(&range);
+                let changed = edits::atomic(&lines, &inside);
                 let change = Change::Atomic(all[from], *to);
-                let size = high - low + more + 1;
+                let size = high - low + more + 1 + edits::called_lines(&lines, &inside);
                 if let Some(program) = changed {
                     found.push((size, Candidate { procedure: id, change, program }));
                 }

@@ -31,6 +31,18 @@ fn is_of_threads(operation: &Operation) -> bool {
     )
 }
 
+/// How many lines the procedures have that are called from some locations.
+pub(super) fn called_lines(lines: &Lines<'_>, inside: &BTreeSet<LocationId>) -> usize {
+    let calls = lines.procedure.edges.iter().filter(|edge| inside.contains(&edge.from));
+    let callees = calls.filter_map(|edge| match &edge.operation {
+        Operation::Call(call) => Some(call.callee),
+        _ => None,
+    });
+    let graph = CallGraph::new(lines.program);
+    let reached: BTreeSet<ProcedureId> = callees.flat_map(|id| graph.reachable(id)).collect();
+    reached.into_iter().map(|id| Lines::new(lines.program, id).all().len()).sum()
+}
+
 /// Whether a procedure, or one that it calls, does something of threads.
 fn does_threads(program: &Program, id: ProcedureId) -> bool {
     let reached = CallGraph::new(program).reachable(id);
@@ -39,14 +51,16 @@ fn does_threads(program: &Program, id: ProcedureId) -> bool {
         .any(|id| program.procedure(id).edges.iter().any(|edge| is_of_threads(&edge.operation)))
 }
 
-/// The locations as one atomic step. None if something of threads is inside, or if they hang
-/// together only by others.
+/// The locations as one atomic step. None if threads are started or ended inside, or if an atomic
+/// section is inside in part, or if they hang together only by others.
 pub(super) fn atomic(lines: &Lines<'_>, inside: &BTreeSet<LocationId>) -> Option<Program> {
     let (program, procedure) = (lines.program, lines.procedure);
     let is_in = |at: LocationId| inside.contains(&at);
     for edge in procedure.edges.iter().filter(|edge| is_in(edge.from)) {
         let is_left_out = match &edge.operation {
             Operation::Call(call) => does_threads(program, call.callee),
+            Operation::AtomicBegin => !ends_inside(procedure, edge.to, inside),
+            Operation::AtomicEnd => false,
             operation => is_of_threads(operation),
         };
         let others = procedure.edges_from(edge.from).count() > 1;
@@ -54,7 +68,7 @@ pub(super) fn atomic(lines: &Lines<'_>, inside: &BTreeSet<LocationId>) -> Option
             return None;
         }
     }
-    if !hangs_together(procedure, inside) {
+    if !hangs_together(procedure, inside) || begins_outside(procedure, inside) {
         return None;
     }
     changed(program, lines.id, |procedure| {
@@ -72,6 +86,11 @@ pub(super) fn atomic(lines: &Lines<'_>, inside: &BTreeSet<LocationId>) -> Option
                 let edge = &procedure.edges[at];
                 (edge.from, edge.to, edge.span)
             };
+            // Sections do not nest: the outer one takes the place of those inside.
+            let operation = &mut procedure.edges[at].operation;
+            if is_in(from) && matches!(operation, Operation::AtomicBegin | Operation::AtomicEnd) {
+                *operation = Operation::Skip;
+            }
             let bound = match (is_in(from), is_in(to)) {
                 (false, true) => Operation::AtomicBegin,
                 (true, false) if !is_error(procedure, to) => Operation::AtomicEnd,
@@ -93,6 +112,45 @@ pub(super) fn atomic(lines: &Lines<'_>, inside: &BTreeSet<LocationId>) -> Option
         }
         procedure.edges.extend(new);
     })
+}
+
+/// Whether an atomic section that begins at a location ends inside of others on all ways.
+fn ends_inside(procedure: &Procedure, begin: LocationId, inside: &BTreeSet<LocationId>) -> bool {
+    let mut seen = BTreeSet::from([begin]);
+    let mut work = vec![begin];
+    while let Some(at) = work.pop() {
+        if !inside.contains(&at) {
+            return procedure.location(at).kind == LocationKind::Error;
+        }
+        for (_, edge) in procedure.edges_from(at) {
+            match edge.operation {
+                Operation::AtomicEnd => {}
+                Operation::Return(_) => return false,
+                _ if seen.insert(edge.to) => work.push(edge.to),
+                _ => {}
+            }
+        }
+    }
+    true
+}
+
+/// Whether an atomic section that begins elsewhere comes to these locations.
+fn begins_outside(procedure: &Procedure, inside: &BTreeSet<LocationId>) -> bool {
+    let begins = procedure.edges.iter().filter(|edge| edge.operation == Operation::AtomicBegin);
+    let begins = begins.filter(|edge| !inside.contains(&edge.from)).map(|edge| edge.to);
+    let mut work: Vec<LocationId> = begins.collect();
+    let mut seen: BTreeSet<LocationId> = work.iter().copied().collect();
+    while let Some(at) = work.pop() {
+        if inside.contains(&at) {
+            return true;
+        }
+        for (_, edge) in procedure.edges_from(at) {
+            if edge.operation != Operation::AtomicEnd && seen.insert(edge.to) {
+                work.push(edge.to);
+            }
+        }
+    }
+    false
 }
 
 fn hangs_together(procedure: &Procedure, inside: &BTreeSet<LocationId>) -> bool {

@@ -143,6 +143,13 @@ pub fn repairs(task: &Task, schedule: &Schedule, (session, budget): (&Session, &
     repairs
 }
 
+/// The program with a repair.
+pub fn repaired(task: &Task, schedule: &Schedule, repair: &Repair) -> Option<Program> {
+    let mut candidates = candidates::near(task, schedule).into_iter();
+    let is_it = |other: &Candidate| (other.procedure, &other.change) == (repair.procedure, &repair.change);
+    candidates.find(is_it).map(|found| found.program)
+}
+
 impl Change {
     /// Whether the change is contained in another one.
     fn is_part_of(&self, other: &Self) -> bool {
