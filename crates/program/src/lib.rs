@@ -79,7 +79,8 @@ pub use task::{Assumption, Compilation, Errors, Input, InputModels, Language, Re
 pub use threads::{
     Context, Move, Moves, Place, Starting, StepEffects, SwitchPoints, Thread, ThreadCoverage,
     ThreadExploration, ThreadLimits, ThreadProjection, ThreadStep, ThreadTrace, ThreadWalk, ThreadedState,
-    Threads, Windows, explore_threads, thread_projection, thread_slice, thread_starts, windows,
+    Threads, Windows, can_always_end, explore_threads, thread_projection, thread_slice, thread_starts,
+    windows,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
 pub use violation::{Violation, ViolationKind};

@@ -258,6 +258,14 @@ fn switch_points_of_the_cases() {
                 assert!(found.is_complete, "{} {fact:?}", folder.display());
                 let window = found.points[1].iter().flatten();
                 lines.extend(window.filter_map(|node| task.program.line(*node)));
+                // In the facts a thread may also be left before its first step.
+                let order = [0, threads[1], threads[0]];
+                if windows(&program, std::slice::from_ref(site), &order, &limits, || true).fails {
+                    let all = thread_projection(&program, &task.checks, &limits, || true);
+                    let root = *all.roots[&threads[0]].first().expect("a procedure");
+                    let location = program.procedure(root).entry;
+                    lines.extend(program.line(Node { procedure: root, location }));
+                }
             }
             let expected: BTreeSet<u32> = numbers(fact, "lines").into_iter().collect();
             assert_eq!(lines, expected, "{} {fact:?}", folder.display());

@@ -1,4 +1,5 @@
-//! The graph of all schedules of a kind, forwards from the start and backwards from a failure.
+//! The graph of all schedules of a kind, forwards from the start and backwards from what is searched
+//! for: mostly a failure.
 //!
 //! Explicit search (`explore.rs`) keeps one way to each configuration. Questions about all failing
 //! schedules need all of them: a step lies on one with at most k switches if it can be reached with
@@ -44,8 +45,9 @@ pub(super) trait Schedules {
     /// The threads that may run next, with what is known then, and whether that is a switch.
     fn others(&self, state: &ThreadedState, key: Key) -> Vec<(u32, u32, u32)>;
 
-    /// Whether a failure counts here.
-    fn counts(&self, tag: u32) -> bool;
+    /// Whether this is what is searched for; `failed` says whether the thread that runs has failed
+    /// a check.
+    fn is_goal(&self, state: &ThreadedState, tag: u32, failed: bool) -> bool;
 }
 
 /// All schedules of a kind.
@@ -55,7 +57,7 @@ pub(super) struct Graph {
     pub(super) links: Vec<Link>,
     /// The fewest switches from the start.
     pub(super) before: Vec<u32>,
-    /// The fewest switches to a failure; none if there is none.
+    /// The fewest switches to what is searched for; none if it cannot be reached.
     pub(super) behind: Vec<Option<u32>>,
     /// Whether all schedules are here, up to the limit of switches.
     pub(super) is_complete: bool,
@@ -112,7 +114,7 @@ impl Graph {
             let state = graph.states[key.state as usize].clone();
             let here = state.node(key.thread as usize);
             let failed = here.is_some_and(|node| targets.contains(&node));
-            if failed && kind.counts(key.tag) {
+            if kind.is_goal(&state, key.tag, failed) {
                 failing.push(node);
             }
             let is_over = here.is_some_and(|node| program.location(node).kind == LocationKind::Error);
@@ -176,7 +178,7 @@ impl Graph {
         (node, true)
     }
 
-    /// The fewest switches to a failure, by a search backwards.
+    /// The fewest switches to what is searched for, by a search backwards.
     fn backwards(&mut self, failing: &[u32]) {
         let mut into: Vec<Vec<u32>> = vec![Vec::new(); self.keys.len()];
         for (at, link) in self.links.iter().enumerate() {

@@ -12,12 +12,13 @@
 //! 5. `walk.rs`: one run in place, for random schedules.
 //! 6. `graph.rs`: all schedules of a kind, forwards and backwards; with it `windows.rs`, where
 //!    switches may happen, and `projection.rs`, which steps lie on failing schedules;
-//!    `slice.rs`: what of one failing schedule matters.
+//!    `ending.rs`: whether threads can always come to their ends; `slice.rs`: what of one failing schedule matters.
 //! 7. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
 //!    first value is never read; `effects.rs`: the cells that a step of a run reads and writes.
 
 mod dead;
 mod effects;
+mod ending;
 mod explore;
 mod graph;
 mod moves;
@@ -35,6 +36,7 @@ use crate::interpret::{Cell, Extent, Frame, Interpreter, State, enumerate, fresh
 use crate::program::{Assignment, Call, EdgeRef, Node, Operation, ProcedureId, Program, ThreadStart};
 
 pub use effects::{Place, StepEffects};
+pub use ending::can_always_end;
 pub use explore::{ThreadCoverage, ThreadExploration, ThreadLimits, explore_threads};
 pub use moves::{Move, Moves, SwitchPoints};
 pub use projection::{ThreadProjection, thread_projection};
@@ -76,9 +78,10 @@ impl Thread {
     }
 
     /// Where it is in the program that was given: the innermost frame that is not of a model of a
-    /// library function (such sources have names like `<threads>`). None when it has ended.
+    /// library function (such sources have names like `<threads>`). None when it has ended, or has
+    /// left the program that was given for good.
     pub fn place_in(&self, program: &Program) -> Option<Node> {
-        let frame = self.stack.iter().rev().find(|frame| is_given(program, frame)).or(self.stack.last())?;
+        let frame = self.stack.iter().rev().find(|frame| is_given(program, frame))?;
         let procedure = program.procedure(frame.procedure);
         let location = frame.calling.map_or(frame.location, |call| procedure.edge(call).from);
         Some(Node { procedure: frame.procedure, location })

@@ -256,6 +256,15 @@ impl Schedules {
     }
 }
 
+/// With how many switches every configuration is reached.
+pub fn saturated_in_words(saturated: usize) -> String {
+    let switches = match saturated {
+        1 => "1 switch reaches".to_owned(),
+        _ => format!("{saturated} switches reach"),
+    };
+    format!("for every number of context switches: {switches} all configurations")
+}
+
 fn blocks(task: &Task, schedule: &Schedule, kept: &[bool]) -> Vec<Block> {
     let trace = &schedule.trace;
     let program = &*task.program;

@@ -88,9 +88,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
     }
     let saturated = report.schedules.as_ref().and_then(|schedules| schedules.saturated);
     if let (Word::Safe, Some(saturated)) = (report.verdict, saturated) {
-        let switches =
-            if saturated == 1 { "1 switch reaches" } else { &format!("{saturated} switches reach") };
-        let _ = writeln!(out, "for every number of context switches: {switches} all configurations");
+        let _ = writeln!(out, "{}", schedule::saturated_in_words(saturated));
     }
     if let (Word::Safe, Some(bound)) = (report.verdict, report.bound) {
         let iterations = if bound == 1 { "1 iteration" } else { &format!("{bound} iterations") };

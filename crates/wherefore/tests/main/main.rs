@@ -13,6 +13,7 @@ mod program;
 mod proofs;
 mod property;
 mod replay;
+mod schedules;
 mod sources;
 mod task;
 mod terminal;

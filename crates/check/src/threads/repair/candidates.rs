@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use wherefore_program::{Operation, ProcedureId, Program, Task, ThreadTrace};
+use wherefore_program::{
+    CallGraph, LocationId, Operation, Procedure, ProcedureId, Program, Task, ThreadTrace,
+};
 
 use super::edits;
 use super::segments::{Lines, Segment};
@@ -87,7 +89,7 @@ pub(super) fn near(task: &Task, schedule: &Schedule) -> Vec<Candidate> {
 /// The changes of a procedure that are about single statements, with their sizes.
 fn single(lines: &Lines<'_>, add: &mut impl FnMut(usize, Change, Option<Program>)) {
     for line in lines.all() {
-        if let Some(block) = block_at(lines, line) {
+        if let Some(block) = block_at(lines, line).filter(|block| waits(lines, block)) {
             add(1, Change::Again(line), edits::again(lines, &block));
         }
         let Some(here) = lines.segment(line..=line) else { continue };
@@ -113,6 +115,28 @@ fn block_at(lines: &Lines<'_>, line: u32) -> Option<Segment> {
         let head = lines.locations(&(line..=line));
         lines.procedure.edges.iter().any(|edge| head.contains(&edge.from) && edge.to == block.exit)
     })
+}
+
+/// Whether something in a segment waits for other threads.
+fn waits(lines: &Lines<'_>, segment: &Segment) -> bool {
+    let blocks = |procedure: &Procedure, at: LocationId| {
+        let mut edges = procedure.edges_from(at);
+        let first = edges.next();
+        matches!(first, Some((_, edge)) if matches!(edge.operation, Operation::Assume(_)))
+            && edges.next().is_none()
+    };
+    let graph = CallGraph::new(lines.program);
+    let edges = lines.procedure.edges.iter().filter(|edge| segment.locations.contains(&edge.from));
+    let callees = edges.filter_map(|edge| match &edge.operation {
+        Operation::Call(call) => Some(call.callee),
+        _ => None,
+    });
+    let called: BTreeSet<ProcedureId> = callees.flat_map(|id| graph.reachable(id)).collect();
+    let waits_inside = called.into_iter().any(|id| {
+        let procedure = lines.program.procedure(id);
+        (0..procedure.locations.len() as u32).any(|at| blocks(procedure, LocationId(at)))
+    });
+    waits_inside || segment.locations.iter().any(|at| blocks(lines.procedure, *at))
 }
 
 /// Whether a segment calls one of these functions.

@@ -3,8 +3,10 @@
 //! Four kinds are tried, the smallest changes first: lines as one atomic step, a lock that is held
 //! longer, two neighbouring statements exchanged, `while` instead of `if`. A change is a repair only
 //! if the engines find no failing schedule afterwards ([`Extent`] says of which), if no schedule is
-//! stuck that was not stuck before, and if all threads can still come to their ends. Whether it is
-//! what the programmer meant is not asked.
+//! stuck that was not stuck before, if all threads can still come to their ends, from every
+//! configuration if that was so before, and if every statement that was executed before still is.
+//! `while` takes the place of an `if` only around something that waits. Whether a change is what the
+//! programmer meant is not asked.
 //!
 //! Decision 0029 says why the control-flow automata are changed, not the text.
 
@@ -17,8 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wherefore_program::{
-    ErrorKind, ErrorSite, ProcedureId, Program, SwitchPoints, Task, ThreadCoverage, ThreadLimits,
-    explore_threads,
+    ErrorKind, ErrorSite, LocationKind, Node, ProcedureId, Program, SwitchPoints, Task, Thread,
+    ThreadCoverage, ThreadLimits, can_always_end, explore_threads,
 };
 
 use super::{Schedule, ScheduleLimits, ScheduleSearch, Way};
@@ -136,7 +138,9 @@ pub fn repairs(task: &Task, schedule: &Schedule, (session, budget): (&Session, &
             break;
         }
         repairs.tried += 1;
-        if let Some(extent) = holds(task, program, schedule, &before, (session, &budget.within(ONE))) {
+        if let Some(extent) =
+            holds(task, (&change, program), schedule, &before, (session, &budget.within(ONE)))
+        {
             repairs.found.push(Repair { procedure, change, extent });
         }
     }
@@ -166,10 +170,14 @@ impl Change {
 struct Ends {
     /// All threads come to their ends on some schedule.
     all_end: bool,
+    /// They can do so from every configuration; none if this is not known.
+    always: Option<bool>,
     /// Some schedule is stuck.
     is_stuck: bool,
-    /// Lines of failures that were found.
+    /// Some schedule fails.
     fails: bool,
+    /// Where threads come to.
+    nodes: BTreeSet<Node>,
     is_complete: bool,
 }
 
@@ -181,28 +189,47 @@ fn ends(program: &Program, checks: &[ErrorSite], budget: &Budget) -> Ends {
         ..ThreadLimits::default()
     };
     let found = explore_threads(program, checks, &limits, |_, _| budget.stopped().is_none());
-    let has_ended =
-        |threads: &[wherefore_program::Thread]| threads.iter().all(wherefore_program::Thread::has_ended);
+    let is_complete = found.coverage() == ThreadCoverage::Complete;
+    let always = match is_complete {
+        true => can_always_end(program, checks, &limits, || budget.stopped().is_none()),
+        false => None,
+    };
+    let threads = || found.configurations().flat_map(|(state, _)| &state.threads);
+    let is_plain = |node: &Node| program.location(*node).kind != LocationKind::Error;
     Ends {
-        all_end: found.configurations().any(|(state, _)| has_ended(&state.threads)),
+        all_end: found.configurations().any(|(state, _)| state.threads.iter().all(Thread::has_ended)),
+        always,
         is_stuck: found.fewest_switches_to_deadlock().is_some(),
         fails: checks.iter().any(|site| found.fewest_switches(site.node).is_some()),
-        is_complete: found.coverage() == ThreadCoverage::Complete,
+        nodes: threads().filter_map(Thread::node).filter(is_plain).collect(),
+        is_complete,
+    }
+}
+
+impl Ends {
+    /// Whether a changed program ends worse than this one.
+    fn is_spoilt(&self, after: &Ends, change: &Change) -> bool {
+        // A thread that waits again may wait for ever where it failed before.
+        let waits = matches!(change, Change::Again(_));
+        let runs_on = !waits && self.always == Some(true) && after.always != Some(true);
+        // A step that is joined to others is no place of its own any more.
+        let is_lost =
+            after.is_complete && !matches!(change, Change::Atomic(..)) && !self.nodes.is_subset(&after.nodes);
+        after.is_stuck && !self.is_stuck || self.all_end && !after.all_end || runs_on || is_lost
     }
 }
 
 /// Whether a changed program holds: of which schedules that is known.
 fn holds(
     task: &Task,
-    program: Program,
+    (change, program): (&Change, Program),
     schedule: &Schedule,
     before: &Ends,
     (session, budget): (&Session, &Budget),
 ) -> Option<Extent> {
     let program = program.with_dead_locals_zero();
     let after = ends(&program, &task.checks, &budget.share(2));
-    let is_stuck = after.is_stuck && !before.is_stuck;
-    if after.fails || is_stuck || before.all_end && !after.all_end {
+    if after.fails || before.is_spoilt(&after, change) {
         return None;
     }
     // What is not modelled must not be reached either.

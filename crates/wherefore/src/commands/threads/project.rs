@@ -6,8 +6,8 @@ use std::io::Write;
 
 use serde::Serialize;
 use wherefore_program::{
-    LocationKind, Node, Program, SwitchPoints, Task, ThreadLimits, ThreadProjection, thread_projection,
-    thread_starts,
+    Compilation, LocationKind, Node, Program, SwitchPoints, Task, ThreadLimits, ThreadProjection,
+    thread_projection, thread_starts,
 };
 
 use super::super::report::{Stats, Word};
@@ -146,7 +146,11 @@ fn lines(task: &Task, program: &Program, found: &ThreadProjection, is_complete: 
         let is_named = |id: &&wherefore_program::ProcedureId| !(task.is_c() && **id == program.entry);
         let names: Vec<&str> =
             roots.filter(is_named).map(|id| program.procedure(*id).name.as_str()).collect();
-        ThreadLines { thread, name: names.join(" or "), inside, outside }
+        let mut name = names.join(" or ");
+        if let (true, 0, Compilation::Compiled(recipe)) = (name.is_empty(), thread, &task.compilation) {
+            name.clone_from(&recipe.entry);
+        }
+        ThreadLines { thread, name, inside, outside }
     };
     threads.into_iter().map(of_thread).collect()
 }

@@ -140,6 +140,9 @@ impl Report {
             (Some(reason), _) => drop(writeln!(out, " ({reason})")),
             (None, _) => out.push('\n'),
         }
+        if let (Word::Safe, Some(saturated)) = (self.verdict, self.schedules.saturated) {
+            let _ = writeln!(out, "{}", schedule::saturated_in_words(saturated));
+        }
         let (Some(error), Some(slice)) = (&self.error, &self.slice) else { return out };
         let words = self.schedules.words().unwrap_or_default();
         let Counts { matter, of } = slice;
