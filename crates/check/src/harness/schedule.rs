@@ -33,11 +33,35 @@ struct Gate {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    Read(Place),
-    Write(Place),
+    Read(Cells),
+    Write(Cells),
     /// An object begins, with any value.
-    Begin(Place),
+    Begin(Cells),
     Call(String),
+}
+
+/// Cells of one access: some objects are made of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Cells {
+    first: Place,
+    count: u64,
+}
+
+/// The accesses of a step: neighbouring cells of memory are one.
+fn joined(places: impl Iterator<Item = Place>) -> Vec<Cells> {
+    let mut found: Vec<Cells> = Vec::new();
+    for place in places {
+        match (found.last_mut(), place) {
+            (
+                Some(Cells { first: Place::Memory(memory, start), count }),
+                Place::Memory(variable, address),
+            ) if *memory == variable && *start + *count == address => {
+                *count += 1;
+            }
+            _ => found.push(Cells { first: place, count: 1 }),
+        }
+    }
+    found
 }
 
 /// The file that the models of thread functions are in, and the name under which such a model
@@ -53,7 +77,7 @@ fn called(model: &str) -> &str {
 pub(super) fn text(case: &Case<'_>, feeding: &Feeding<'_>, trace: &ThreadTrace) -> Result<String, String> {
     let gates = gates(case, feeding, trace)?;
     let program = case.program;
-    let mut places: BTreeMap<Place, usize> = BTreeMap::new();
+    let mut places: BTreeMap<Cells, usize> = BTreeMap::new();
     let mut table = String::new();
     let mut list = String::new();
     for gate in &gates {
@@ -124,6 +148,7 @@ fn gates(case: &Case<'_>, feeding: &Feeding<'_>, trace: &ThreadTrace) -> Result<
     }
     let is_disputed = |place: &Place| {
         users.get(place).is_some_and(|(threads, is_written)| *is_written && threads.len() > 1)
+            && !is_allocator(program, *place)
     };
     let is_own =
         |place: &Place| variable_name(program, *place).is_some_and(|name| name.starts_with("__wherefore"));
@@ -167,10 +192,10 @@ fn gates(case: &Case<'_>, feeding: &Feeding<'_>, trace: &ThreadTrace) -> Result<
             continue;
         }
         let group = if is_inside { group } else { 0 };
-        let reads = effects[at].reads().filter(is_disputed).map(What::Read);
+        let reads = joined(effects[at].reads().filter(is_disputed)).into_iter().map(What::Read);
         let is_begin = matches!(operation, Operation::Havoc(_)) && !inputs.contains_key(&at);
         let write = if is_begin { What::Begin } else { What::Write };
-        let writes = effects[at].written().filter(is_disputed).map(write);
+        let writes = joined(effects[at].written().filter(is_disputed)).into_iter().map(write);
         for what in reads.chain(writes) {
             if source(at).starts_with('<') {
                 let procedure = &program.procedure(step.edge.procedure).name;
@@ -196,13 +221,25 @@ fn variable_name(program: &Program, place: Place) -> Option<&str> {
     None
 }
 
+/// Whether a cell is that of the next free address of the heap or the stack: the compiled program has
+/// an allocator of its own.
+fn is_allocator(program: &Program, place: Place) -> bool {
+    const LEAST: u64 = 1 << 29;
+    let Some(name) = variable_name(program, place) else { return false };
+    let is_it = |variable: &&wherefore_program::Variable| {
+        variable.name == name && variable.initial.is_some_and(|first| first >= LEAST)
+    };
+    matches!(name.split('@').next(), Some("heap" | "stack")) && program.globals.iter().any(|v| is_it(&v))
+}
+
 /// A line of the table of places.
-fn described(program: &Program, place: Place) -> String {
+fn described(program: &Program, cells: Cells) -> String {
     let line = |symbol: Option<&str>, offset: i64, width: u32, is_local: bool, shown: &str| {
         let symbol = symbol.map_or("0".to_owned(), quoted);
-        format!("{{{symbol}, {offset}, {}, {}, {}}}", width.div_ceil(8), i32::from(is_local), quoted(shown))
+        let size = u64::from(width.div_ceil(8)) * cells.count;
+        format!("{{{symbol}, {offset}, {size}, {}, {}}}", i32::from(is_local), quoted(shown))
     };
-    match place {
+    match cells.first {
         Place::Shared(cell) => {
             let mut start = 0;
             for variable in &program.globals {
@@ -224,11 +261,21 @@ fn described(program: &Program, place: Place) -> String {
         }
         Place::Memory(variable, address) => {
             let width = program.globals[variable as usize].ty.element().width();
-            match program.named_cell(address, width) {
-                Some(cell) => {
-                    let offset = (address - cell.object.address) as i64;
-                    let is_local = cell.object.function.is_some();
-                    line(Some(&cell.object.name), offset, width, is_local, &cell.name)
+            let holds = |object: &&wherefore_program::Object| {
+                (object.address..object.address + object.size).contains(&address)
+            };
+            match program.objects.fixed.iter().find(holds) {
+                Some(object) => {
+                    let shown = program.named_cell(address, width).map(|cell| cell.name);
+                    let is_local = object.function.is_some();
+                    let offset = (address - object.address) as i64;
+                    line(
+                        Some(&object.name),
+                        offset,
+                        width,
+                        is_local,
+                        shown.as_deref().unwrap_or(&object.name),
+                    )
                 }
                 None => line(None, 0, width, true, &program.show_pointer(address)),
             }

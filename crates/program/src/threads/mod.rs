@@ -78,10 +78,10 @@ impl Thread {
     }
 
     /// Where it is in the program that was given: the innermost frame that is not of a model of a
-    /// library function (such sources have names like `<threads>`). None when it has ended, or has
-    /// left the program that was given for good.
+    /// library function (such sources have names like `<threads>`); if there is none, the innermost
+    /// frame. None when it has ended.
     pub fn place_in(&self, program: &Program) -> Option<Node> {
-        let frame = self.stack.iter().rev().find(|frame| is_given(program, frame))?;
+        let frame = self.stack.iter().rev().find(|frame| is_given(program, frame)).or(self.stack.last())?;
         let procedure = program.procedure(frame.procedure);
         let location = frame.calling.map_or(frame.location, |call| procedure.edge(call).from);
         Some(Node { procedure: frame.procedure, location })

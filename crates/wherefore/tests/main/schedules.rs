@@ -178,7 +178,7 @@ fn the_driver_is_explained() {
     assert_eq!((&answer["switches"], &answer["fewest"]), (&json!(2), &json!(true)));
     assert_eq!(answer["replayed"]["outcome"], "confirmed");
     let switch = &answer["schedule"][1]["switch"];
-    assert_eq!(switch["at"], json!({"line": 17}));
+    assert_eq!((&switch["at"], &switch["since"]), (&json!({"line": 17}), &json!(15)));
     assert_eq!(switch["window"], json!([{"line": 17}]));
     assert_eq!((&switch["matters"], &switch["complete"]), (&json!(true), &json!(true)));
     let repair = &answer["repairs"][0];
@@ -269,4 +269,28 @@ fn slices_leave_out_what_does_not_matter() {
     assert!(!shown.contains("  end"), "{shown}");
     let refused = run(&["slice", "examples/getunit-b2.bp", "--switches", "2"]);
     assert_eq!(refused.status.code(), Some(2));
+}
+
+/// Every command in the document prints what is printed there; `…` stands for anything.
+#[test]
+fn the_document_shows_what_is_printed() {
+    let document = std::fs::read_to_string(root().join("docs/threads.md")).expect("the document");
+    let mut shown = 0;
+    for block in document.split("```\n$ wherefore ").skip(1) {
+        let block = block.split("\n```").next().expect("the end of the block");
+        let (command, expected) = block.split_once('\n').expect("an answer");
+        let arguments: Vec<&str> = command.split(' ').collect();
+        if !root().join(arguments[1]).exists() {
+            continue;
+        }
+        let printed = text(&arguments);
+        let mut rest = printed.as_str();
+        for part in expected.split("\n…\n").flat_map(|part| part.split("\n…")) {
+            let part = part.trim_matches('\n');
+            let at = rest.find(part).unwrap_or_else(|| panic!("{command}:\n{part}\nis not in\n{rest}"));
+            rest = &rest[at + part.len()..];
+        }
+        shown += 1;
+    }
+    assert!(shown >= 5, "{shown} commands");
 }
