@@ -12,7 +12,7 @@ use crate::data_flow::Discharged;
 use crate::engine::{Engine, Session};
 use crate::exact::{Exact, Search};
 use crate::induction::{Induction, Way};
-use crate::portfolio::{Extent, portfolio};
+use crate::portfolio::{Extent, portfolio_knowing};
 use crate::random_runs::RandomRuns;
 use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
@@ -133,7 +133,7 @@ pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budg
         || budget.clone(),
         |left| budget.within(left.saturating_sub(MOST_CONFIRMING.min(left / 8))),
     );
-    let mut found = portfolio(&easy.task, &engines, question.extent, session, &search);
+    let mut found = portfolio_knowing(&easy.facts, &easy.task, &engines, question.extent, (session, &search));
     found.verdicts = easy.complete(task, found.verdicts);
     if easy.open.is_empty() && !easy.holds.is_empty() {
         found.facts.by = Some(EngineName::DataFlow);

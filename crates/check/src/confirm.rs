@@ -226,7 +226,7 @@ fn check_unrollings(answer: &mut Answer, task: &Task, session: &Session, budget:
     let mut seen: Vec<(Arc<Evidence>, Verdict)> = Vec::new();
     for at in 0..answer.verdicts.len() {
         let Verdict::Safe(proof) = &answer.verdicts[at] else { continue };
-        let ProofKind::Unrolling(bound) = proof.evidence.kind else { continue };
+        let ProofKind::Unrolling { bound, program } = &proof.evidence.kind else { continue };
         let known = seen.iter().find(|(evidence, _)| Arc::ptr_eq(evidence, &proof.evidence));
         if let Some((_, verdict)) = known {
             answer.verdicts[at] = verdict.clone();
@@ -238,7 +238,7 @@ fn check_unrollings(answer: &mut Answer, task: &Task, session: &Session, budget:
             |verdict: &&Verdict| verdict.proof().is_some_and(|proof| Arc::ptr_eq(&proof.evidence, &evidence));
         let checks = answer.verdicts.iter().zip(&task.checks).filter(|(verdict, _)| same(verdict));
         let checks: Vec<ErrorSite> = checks.map(|(_, site)| site.clone()).collect();
-        let verdict = match unrolled_proof::check(&task.program, &checks, bound, &session.prover, budget) {
+        let verdict = match unrolled_proof::check(program, &checks, *bound, &session.prover, budget) {
             Opinion::Accepted => accepted(proof, ProofCheck::Accepted(session.prover.command_line())),
             Opinion::Refuted(why) => Verdict::Unknown(Why::Refuted(why)),
             Opinion::Undecided(why) => match session.prover.command_line() {

@@ -9,12 +9,12 @@
 //! that must accept every proof, nothing is done here.
 //!
 //! Memory at known addresses becomes variables ([`Cells`]), and expressions with one value become
-//! constants ([`fold`]). Locations and edges keep their numbers, so that a run of the program that
+//! constants ([`fold`]); what is known at heads of loops is handed to engines ([`LoopFacts`]). Locations and edges keep their numbers, so that a run of the program that
 //! is left is one of the original, once its cells are put back into memory.
 
 use std::sync::Arc;
 
-use wherefore_flow::{Available, Cells, Ranges, fold};
+use wherefore_flow::{Available, Cells, LoopFacts, Ranges, fold};
 use wherefore_program::{ErrorKind, Expr, Interpreter, LocationKind, Node, Operation, Program, Task, Trace};
 
 use crate::prover::Prover;
@@ -30,6 +30,8 @@ pub(crate) struct Discharged {
     pub open: Vec<usize>,
     /// Which of the original checks hold.
     pub holds: Vec<bool>,
+    /// What is known at the heads of the loops of what is left.
+    pub facts: LoopFacts,
     /// How memory was split, one time after the other.
     splits: Vec<Cells>,
 }
@@ -44,6 +46,7 @@ impl Discharged {
             task: task.clone(),
             open: (0..task.checks.len()).collect(),
             holds: vec![false; task.checks.len()],
+            facts: LoopFacts::default(),
             splits: Vec::new(),
         };
         let has_threads = task.program.uses_threads().is_some();
@@ -69,6 +72,9 @@ impl Discharged {
         };
         for (check, _) in task.checks.iter().zip(&left.holds).filter(|(_, holds)| **holds) {
             take_out(&mut program, check.node);
+        }
+        if let Some(ranges) = &facts.ranges {
+            left.facts = LoopFacts::new(&program, ranges);
         }
         left.open.retain(|at| !left.holds[*at]);
         let checks = left.open.iter().map(|at| task.checks[*at].clone()).collect();

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
+use wherefore_flow::LoopFacts;
 use wherefore_program::{ErrorKind, Task};
 use wherefore_pushdown::StopReason;
 
@@ -60,6 +61,17 @@ pub fn portfolio(
     session: &Session,
     budget: &Budget,
 ) -> Answer {
+    portfolio_knowing(&LoopFacts::default(), task, engines, extent, (session, budget))
+}
+
+/// The same, where facts about the program are known.
+pub(crate) fn portfolio_knowing(
+    known: &LoopFacts,
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    extent: Extent,
+    (session, budget): (&Session, &Budget),
+) -> Answer {
     let count = task.checks.len();
     let mut suitable: Vec<Arc<dyn Engine>> = Vec::new();
     let mut refusal = None;
@@ -74,6 +86,7 @@ pub fn portfolio(
     }
     let mut search = Search {
         task,
+        known,
         engines: &suitable,
         session,
         budget: budget.clone(),
@@ -89,6 +102,8 @@ pub fn portfolio(
 /// The search for verdicts on all checks.
 struct Search<'a> {
     task: &'a Task,
+    /// What engines may assume at the heads of loops.
+    known: &'a LoopFacts,
     engines: &'a [Arc<dyn Engine>],
     session: &'a Session,
     budget: Budget,
@@ -117,9 +132,16 @@ impl Search<'_> {
         if extent == Extent::FirstFailure && self.verdicts.iter().any(|verdict| verdict.run().is_some()) {
             return;
         }
-        self.budget = all;
+        let late: Vec<usize> = self.open.iter().copied().filter(|at| self.is_late(*at)).collect();
+        self.budget = all.clone();
         self.open = rules;
         self.decide(extent);
+        // The time that the rules did not need.
+        if all.deadline.is_some() && all.stopped().is_none() && !late.is_empty() {
+            self.budget = all;
+            self.open = late;
+            self.decide(extent);
+        }
     }
 
     fn decide(&mut self, extent: Extent) {
@@ -220,7 +242,8 @@ impl Search<'_> {
             self.task.with_checks(checks.map(|at| self.task.checks[at].clone()).collect())
         };
         let task = task_of(&mut checks.iter().copied());
-        let Some(sliced) = Sliced::new(&task, &self.session.prover) else {
+        let Some(sliced) = Sliced::new(&task, self.known, &self.session.prover) else {
+            let task = with_facts(task, self.known);
             return race(&task, self.engines, self.session, budget);
         };
         let begin = Instant::now();
@@ -229,7 +252,7 @@ impl Search<'_> {
         if provided.is_empty() {
             return answer;
         }
-        let task = task_of(&mut provided.iter().map(|(at, _)| checks[*at]));
+        let task = with_facts(task_of(&mut provided.iter().map(|(at, _)| checks[*at])), self.known);
         // Where the slice fails soon, the program does so soon or behind much that does not matter.
         let budget = budget.within((begin.elapsed() * 10).max(LEAST_WHOLE));
         let whole = race(&task, self.engines, self.session, &budget);
@@ -252,6 +275,14 @@ impl Search<'_> {
             }
             _ => false,
         }
+    }
+}
+
+/// A task whose program says what is known.
+fn with_facts(task: Task, known: &LoopFacts) -> Task {
+    match known.assumed(&task.program, |_, _| true) {
+        Some(program) => Task { program: Arc::new(program), ..task },
+        None => task,
     }
 }
 

@@ -8,11 +8,11 @@
 
 use std::sync::Arc;
 
-use wherefore_flow::Slice;
+use wherefore_flow::{LoopFacts, Slice};
 use wherefore_program::{Span, Task};
 
 use crate::prover::Prover;
-use crate::verdict::{Answer, Evidence, Proof, ProofKind, Verdict, Why};
+use crate::verdict::{Answer, Evidence, FailingRun, Proof, ProofKind, Verdict, Why};
 
 /// A run of the slice is followed for so many steps.
 const MOST_STEPS: usize = 100_000;
@@ -34,16 +34,18 @@ pub(crate) struct Followed {
 }
 
 impl Sliced {
-    /// The slice for the checks of a task; none if it would leave nothing out, or if engines are
+    /// The slice for the checks of a task, with what is known; none if it would leave nothing out, or if engines are
     /// not to see one.
-    pub fn new(task: &Task, prover: &Prover) -> Option<Self> {
+    pub fn new(task: &Task, known: &LoopFacts, prover: &Prover) -> Option<Self> {
         // Variants of a program that others make need not be well-formed.
         let is_other = task.program.has_small_data() || task.program.check().is_err();
         if *prover != Prover::Embedded || is_other {
             return None;
         }
         let slice = Slice::new(&task.program, task.checks.iter().map(|check| check.node))?;
-        let sliced = Task { program: Arc::new(slice.program.clone()), ..task.clone() };
+        let program = known.assumed(&slice.program, |procedure, variable| slice.keeps(procedure, variable));
+        let program = program.unwrap_or_else(|| slice.program.clone());
+        let sliced = Task { program: Arc::new(program), ..task.clone() };
         Some(Self { original: task.clone(), slice, task: sliced })
     }
 
@@ -54,7 +56,7 @@ impl Sliced {
         for (at, verdict) in answer.verdicts.iter_mut().enumerate() {
             match verdict {
                 Verdict::Unsafe(run) => match self.slice.run_of_program(program, &run.trace, MOST_STEPS) {
-                    Some(trace) => run.trace = trace,
+                    Some(trace) => **run = FailingRun::of_trace(trace, run.target, run.by),
                     None => {
                         let nodes = self.slice.must_end(program, &run.trace);
                         let spans = nodes.iter().map(|node| program.location(*node).span).collect();

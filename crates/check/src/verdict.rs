@@ -117,8 +117,14 @@ pub enum ProofKind {
     Saturation,
     /// An inductive invariant at each location.
     Invariants(Vec<(Node, String)>),
-    /// All loops end within this number of iterations, and no run fails within it.
-    Unrolling(usize),
+    /// All loops end within a number of iterations, and no run fails within it.
+    Unrolling {
+        /// The number of iterations.
+        bound: usize,
+        /// The program that was unrolled: the part that matters of the one that was asked about,
+        /// simplified.
+        program: Arc<Program>,
+    },
     /// The same of programs with threads: no order of their events fails.
     Orders(usize),
     /// An invariant for each pair of threads that all others keep.

@@ -2,12 +2,18 @@
 
 use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp, Var, When};
 
+use crate::few::Few;
 use crate::range::Range;
 
 /// What is known about variables. The cells of an array or of memory have one range.
 pub trait Known {
     /// The range of a variable before the step.
     fn of(&self, variable: Var) -> Option<Range>;
+
+    /// The values that a variable can have before the step, if they are few and known.
+    fn few(&self, _: Var) -> Option<&Few> {
+        None
+    }
 }
 
 /// Nothing is known.

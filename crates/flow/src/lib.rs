@@ -2,20 +2,22 @@
 //!
 //! # Reading order
 //! 1. [`Range`]: a set of numbers between bounds, signed and unsigned; `expression.rs`: what an
-//!    expression can be, and what a condition says about variables.
+//!    expression can be, and what a condition says about variables; [`Few`]: a small set of numbers.
 //! 2. [`Ranges`]: the ranges of all variables at all locations of a program.
 //! 3. [`Available`]: the conditions that were tested before, and still hold.
 //! 4. [`Analysis`]: analyses of one's own, solved by [`tabulate`]; [`Reaching`], [`Live`] and
 //!    [`Uninitialised`] are written with it.
 //! 5. [`Cells`]: memory at known addresses as variables; [`fold`]: constants in the place of
-//!    expressions with one value; [`Slice`]: the part of a program that matters for some locations.
+//!    expressions with one value; [`LoopFacts`]: bounds as conditions at the heads of loops; [`Slice`]: the part of a program that matters for some locations.
 
 mod analysis;
 mod available;
 mod cells;
 mod expression;
+mod few;
 mod fold;
 mod gen_kill;
+mod loop_facts;
 mod range;
 mod ranges;
 mod rewrite;
@@ -25,8 +27,10 @@ pub use analysis::{Analysis, CONTEXTS, Flow, NoEnd, Step, Tables, tabulate};
 pub use available::Available;
 pub use cells::Cells;
 pub use expression::{Known, Nothing, range_of};
+pub use few::{Few, few_values};
 pub use fold::fold;
 pub use gen_kill::{Live, Reaching, Uninitialised};
+pub use loop_facts::LoopFacts;
 pub use range::Range;
 pub use ranges::{Ranges, Values};
 pub use slice::Slice;

@@ -46,6 +46,11 @@ impl Range {
         Scalar::Bits(self.width)
     }
 
+    /// The width of the numbers.
+    pub(crate) fn width(self) -> u32 {
+        self.width
+    }
+
     /// The least and greatest unsigned value.
     pub fn unsigned_bounds(self) -> (u64, u64) {
         self.unsigned

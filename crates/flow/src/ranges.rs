@@ -4,7 +4,8 @@
 //! programs by construction or approximation of fixpoints* (1977): states are joined where control
 //! meets, widened at loop heads to constants of the program, and narrowed by two more passes. Calls
 //! of a procedure share one state at its entry and one at its exit; globals that it does not write
-//! keep what the caller knows. The cells of an array, or of memory, have one range.
+//! keep what the caller knows. The cells of an array, or of memory, have one range. For addresses
+//! the set of values is kept as well, while it is small.
 //!
 //! The result is checked before it is handed out: a last pass makes sure that every edge leads from
 //! the state of its source into that of its target.
@@ -13,10 +14,11 @@ use std::collections::BTreeSet;
 
 use wherefore_program::{
     Argument, Assignment, Call, EdgeRef, Expr, ExprKind, Graph, LocationId, ModRef, Node, Operation,
-    ProcedureId, Program, Target, Type, Var, Variable,
+    ProcedureId, Program, Scalar, Target, Type, Var, Variable,
 };
 
 use crate::expression::{Joined, Known, Narrow, assume, range_of};
+use crate::few::{Few, few_values};
 use crate::range::{Range, Thresholds};
 
 /// States are widened after they have grown so many times.
@@ -26,11 +28,75 @@ const MOST_CELLS: usize = 1 << 25;
 /// No more steps than so many for each location: then nothing is known.
 const MOST_STEPS: usize = 400;
 
+/// What is known about one variable, or about all cells of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fact {
+    range: Range,
+    /// Its values, if they are few. They are kept for addresses only.
+    few: Option<Few>,
+}
+
+/// The width of addresses.
+const ADDRESS: u32 = 64;
+
+impl Fact {
+    /// A value in a range; small ranges of addresses are sets.
+    fn of_range(range: Range) -> Self {
+        let few = if range.width() == ADDRESS { Few::of_range(range) } else { None };
+        Self { range, few }
+    }
+
+    /// The values of an expression.
+    fn of(expr: &Expr, known: &impl Known) -> Self {
+        let range = range_of(expr, known);
+        match few_values(expr, known).filter(|_| range.width() == ADDRESS) {
+            Some(few) => Self { range: few.range(expr.ty).meet(range).unwrap_or(range), few: Some(few) },
+            None => Self { range, few: None },
+        }
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.range = self.range.join(other.range);
+        self.few = self.few.as_ref().zip(other.few.as_ref()).and_then(|(a, b)| a.join(b));
+    }
+
+    /// Grows so that growing ends: a set has at most so many numbers, bounds stop at thresholds.
+    fn widen(&mut self, next: &Self, thresholds: &Thresholds) {
+        let few = self.few.as_ref().zip(next.few.as_ref()).and_then(|(a, b)| a.join(b));
+        self.range = match few {
+            Some(_) => self.range.join(next.range),
+            None => self.range.widen(next.range, thresholds),
+        };
+        self.few = few;
+    }
+
+    fn includes(&self, other: &Self) -> bool {
+        let few = match (&self.few, &other.few) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(wide), Some(narrow)) => wide.includes(narrow),
+        };
+        few && self.range.join(other.range) == self.range
+    }
+
+    /// The part in a range; false if there is none.
+    fn narrow(&mut self, range: Range) -> bool {
+        let Some(both) = self.range.meet(range) else { return false };
+        self.range = both;
+        if let Some(few) = &self.few {
+            let Some(few) = few.within(both) else { return false };
+            self.range = few.range(Scalar::Bits(ADDRESS)).meet(both).unwrap_or(both);
+            self.few = Some(few);
+        }
+        true
+    }
+}
+
 /// The ranges of all variables at one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
     globals: usize,
-    ranges: Vec<Range>,
+    facts: Vec<Fact>,
 }
 
 impl Values {
@@ -43,7 +109,7 @@ impl Values {
 
     /// Whether everything in the other one is in this one.
     fn includes(&self, other: &Values) -> bool {
-        self.ranges.iter().zip(&other.ranges).all(|(wide, narrow)| wide.join(*narrow) == *wide)
+        self.facts.iter().zip(&other.facts).all(|(wide, narrow)| wide.includes(narrow))
     }
 
     /// Whether a condition can only hold here.
@@ -54,27 +120,25 @@ impl Values {
 
 impl Known for Values {
     fn of(&self, variable: Var) -> Option<Range> {
-        self.ranges.get(self.index(variable)).copied()
+        self.facts.get(self.index(variable)).map(|fact| fact.range)
+    }
+
+    fn few(&self, variable: Var) -> Option<&Few> {
+        self.facts.get(self.index(variable))?.few.as_ref()
     }
 }
 
 impl Narrow for Values {
     fn narrow(&mut self, variable: Var, range: Range) -> bool {
         let at = self.index(variable);
-        match self.ranges[at].meet(range) {
-            Some(both) => {
-                self.ranges[at] = both;
-                true
-            }
-            None => false,
-        }
+        self.facts[at].narrow(range)
     }
 }
 
 impl Joined for Values {
     fn join(&mut self, other: &Self) {
-        for (range, other) in self.ranges.iter_mut().zip(&other.ranges) {
-            *range = range.join(*other);
+        for (fact, other) in self.facts.iter_mut().zip(&other.facts) {
+            fact.join(other);
         }
     }
 }
@@ -82,8 +146,8 @@ impl Joined for Values {
 /// What a procedure leaves behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Exit {
-    globals: Vec<Range>,
-    results: Vec<Range>,
+    globals: Vec<Fact>,
+    results: Vec<Fact>,
 }
 
 /// The ranges of all variables at all locations.
@@ -157,14 +221,14 @@ enum Flow {
     Enter(ProcedureId, Values),
 }
 
-fn any_value(variable: &Variable) -> Range {
+fn any_value(variable: &Variable) -> Fact {
     let full = Range::full(variable.ty.element());
-    Range::unsigned(0, variable.max(), variable.ty.element()).unwrap_or(full)
+    Fact::of_range(Range::unsigned(0, variable.max(), variable.ty.element()).unwrap_or(full))
 }
 
-fn first_value(variable: &Variable) -> Range {
+fn first_value(variable: &Variable) -> Fact {
     match variable.initial {
-        Some(value) => Range::constant(value, variable.ty.element()),
+        Some(value) => Fact::of_range(Range::constant(value, variable.ty.element())),
         None => any_value(variable),
     }
 }
@@ -246,7 +310,7 @@ impl<'a> Analysis<'a> {
 
     /// The state in which the program starts.
     fn start(&self) -> (ProcedureId, Values) {
-        let globals: Vec<Range> = self.program.globals.iter().map(first_value).collect();
+        let globals: Vec<Fact> = self.program.globals.iter().map(first_value).collect();
         let variables = &self.program.procedure(self.program.entry).variables;
         let locals = variables.iter().enumerate().map(|(i, variable)| {
             match i < self.program.procedure(self.program.entry).parameters {
@@ -255,7 +319,7 @@ impl<'a> Analysis<'a> {
             }
         });
         let count = globals.len();
-        (self.program.entry, Values { globals: count, ranges: globals.into_iter().chain(locals).collect() })
+        (self.program.entry, Values { globals: count, facts: globals.into_iter().chain(locals).collect() })
     }
 
     fn push(&mut self, procedure: ProcedureId, location: LocationId) {
@@ -299,8 +363,8 @@ impl<'a> Analysis<'a> {
                 self.grown[p][l] += 1;
                 let patience = if self.heads[p][l] { PATIENCE } else { 16 * PATIENCE };
                 if self.grown[p][l] > patience {
-                    for (range, next) in known.ranges.iter_mut().zip(values.ranges) {
-                        *range = range.widen(next, &self.thresholds);
+                    for (fact, next) in known.facts.iter_mut().zip(&values.facts) {
+                        fact.widen(next, &self.thresholds);
                     }
                 } else {
                     known.join(&values);
@@ -318,13 +382,15 @@ impl<'a> Analysis<'a> {
                 let is_wide = self.exits_grown[p] > PATIENCE;
                 let mut changed = false;
                 let all = known.globals.iter_mut().chain(&mut known.results);
-                for (range, next) in all.zip(exit.globals.into_iter().chain(exit.results)) {
-                    let more = match is_wide {
-                        true => range.widen(next, &self.thresholds),
-                        false => range.join(next),
-                    };
-                    changed |= more != *range;
-                    *range = more;
+                for (fact, next) in all.zip(exit.globals.iter().chain(&exit.results)) {
+                    if fact.includes(next) {
+                        continue;
+                    }
+                    changed = true;
+                    match is_wide {
+                        true => fact.widen(next, &self.thresholds),
+                        false => fact.join(next),
+                    }
                 }
                 if !changed {
                     return;
@@ -367,8 +433,8 @@ impl<'a> Analysis<'a> {
                         known @ None => *known = Some(exit),
                         Some(known) => {
                             let all = known.globals.iter_mut().chain(&mut known.results);
-                            for (range, more) in all.zip(exit.globals.into_iter().chain(exit.results)) {
-                                *range = range.join(more);
+                            for (fact, more) in all.zip(exit.globals.iter().chain(&exit.results)) {
+                                fact.join(more);
                             }
                         }
                     },
@@ -397,7 +463,7 @@ impl<'a> Analysis<'a> {
                         Some(known) => {
                             let all = known.globals.iter().chain(&known.results);
                             all.zip(exit.globals.iter().chain(&exit.results))
-                                .all(|(wide, narrow)| wide.join(*narrow) == *wide)
+                                .all(|(wide, narrow)| wide.includes(narrow))
                         }
                     },
                 })
@@ -423,13 +489,13 @@ impl<'a> Analysis<'a> {
                 Operation::Assign(assignment) => self.assign(node.procedure, assignment, &mut values),
                 Operation::Havoc(targets) => {
                     for target in targets {
-                        let range = any_value(self.program.variable(node.procedure, target.variable));
-                        put(self.program, node.procedure, target, range, &mut values);
+                        let fact = any_value(self.program.variable(node.procedure, target.variable));
+                        put(self.program, node.procedure, target, fact, &mut values);
                     }
                 }
                 Operation::Return(results) => {
-                    let results = results.iter().map(|result| range_of(result, before)).collect();
-                    let globals = before.ranges[..before.globals].to_vec();
+                    let results = results.iter().map(|result| Fact::of(result, before)).collect();
+                    let globals = before.facts[..before.globals].to_vec();
                     flows.push(Flow::Exit(Exit { globals, results }));
                     continue;
                 }
@@ -438,13 +504,16 @@ impl<'a> Analysis<'a> {
                     flows.push(Flow::Enter(call.callee, self.entered(call, before, &values)));
                     let Some(exit) = &self.solution.exits[call.callee.0 as usize] else { continue };
                     for written in &self.effects.effects(call.callee).writes {
-                        values.ranges[*written as usize] = exit.globals[*written as usize];
+                        values.facts[*written as usize] = exit.globals[*written as usize].clone();
                     }
-                    for (target, range) in call.results.iter().zip(&exit.results) {
+                    for (target, fact) in call.results.iter().zip(&exit.results) {
                         let Some(target) = target else { continue };
                         let ty = self.program.variable(node.procedure, target.variable).ty.element();
-                        let range = range.fitted(ty);
-                        put(self.program, node.procedure, target, range, &mut values);
+                        let fact = match ty.width() == fact.range.width() {
+                            true => fact.clone(),
+                            false => Fact::of_range(fact.range.fitted(ty)),
+                        };
+                        put(self.program, node.procedure, target, fact, &mut values);
                     }
                 }
                 // Programs with threads are not analysed.
@@ -456,9 +525,9 @@ impl<'a> Analysis<'a> {
     }
 
     fn assign(&self, procedure: ProcedureId, assignment: &Assignment, values: &mut Values) {
-        let ranges: Vec<Range> = assignment.values.iter().map(|value| range_of(value, values)).collect();
-        for (target, range) in assignment.targets.iter().zip(ranges) {
-            put(self.program, procedure, target, range, values);
+        let facts: Vec<Fact> = assignment.values.iter().map(|value| Fact::of(value, values)).collect();
+        for (target, fact) in assignment.targets.iter().zip(facts) {
+            put(self.program, procedure, target, fact, values);
         }
     }
 
@@ -466,29 +535,31 @@ impl<'a> Analysis<'a> {
     /// its assignment done.
     fn entered(&self, call: &Call, before: &Values, after: &Values) -> Values {
         let callee = self.program.procedure(call.callee);
-        let mut ranges = after.ranges[..after.globals].to_vec();
+        let mut facts = after.facts[..after.globals].to_vec();
         for (i, variable) in callee.variables.iter().enumerate() {
-            let range = match call.arguments.get(i).filter(|_| i < callee.parameters) {
+            let fact = match call.arguments.get(i).filter(|_| i < callee.parameters) {
                 None => first_value(variable),
-                Some(Argument::Value(value)) => range_of(value, before),
+                Some(Argument::Value(value)) => Fact::of(value, before),
                 Some(Argument::Copy(from, when)) => {
                     let of = match when {
-                        wherefore_program::When::Now => before.of(*from),
-                        wherefore_program::When::Next => after.of(*from),
+                        wherefore_program::When::Now => before.facts.get(before.index(*from)),
+                        wherefore_program::When::Next => after.facts.get(after.index(*from)),
                     };
-                    of.unwrap_or_else(|| any_value(variable))
+                    of.cloned().unwrap_or_else(|| any_value(variable))
                 }
                 Some(Argument::Arbitrary) => any_value(variable),
             };
-            ranges.push(range);
+            facts.push(fact);
         }
-        Values { globals: after.globals, ranges }
+        Values { globals: after.globals, facts }
     }
 }
 
 /// A target gets a value in a range: a variable has it then, a cell may.
-fn put(program: &Program, procedure: ProcedureId, target: &Target, range: Range, values: &mut Values) {
+fn put(program: &Program, procedure: ProcedureId, target: &Target, fact: Fact, values: &mut Values) {
     let at = values.index(target.variable);
-    let is_cell = !matches!(program.variable(procedure, target.variable).ty, Type::Scalar(_));
-    values.ranges[at] = if is_cell { values.ranges[at].join(range) } else { range };
+    match program.variable(procedure, target.variable).ty {
+        Type::Scalar(_) => values.facts[at] = fact,
+        Type::Array { .. } | Type::Memory { .. } => values.facts[at].join(&fact),
+    }
 }

@@ -77,45 +77,14 @@ fn expression(expr: &mut Expr, by: &mut impl Rewrite) {
     }
 }
 
-/// Looks at the expressions of an operation, those in the indices of targets included. Indices of
-/// results are not among them: they are read when the callee has returned.
-pub(crate) fn each_expression<'a>(operation: &'a Operation, see: &mut impl FnMut(&'a Expr)) {
+/// Looks at the targets of an operation, those of results of a call included.
+pub(crate) fn each_target<'a>(operation: &'a Operation, see: &mut impl FnMut(&'a Target)) {
     match operation {
-        Operation::Assume(condition) => see(condition),
-        Operation::Return(values) => values.iter().for_each(&mut *see),
-        Operation::Assign(change) => in_assignment(change, see),
+        Operation::Assign(change) => change.targets.iter().for_each(see),
+        Operation::Havoc(targets) => targets.iter().for_each(see),
         Operation::Call(call) => {
-            for argument in &call.arguments {
-                if let Argument::Value(value) = argument {
-                    see(value);
-                }
-            }
-            in_assignment(&call.assignment, see);
-        }
-        Operation::Havoc(targets) => targets.iter().flat_map(|target| &target.indices).for_each(see),
-        Operation::Skip
-        | Operation::AtomicBegin
-        | Operation::AtomicEnd
-        | Operation::StartThread(_)
-        | Operation::EndThread
-        | Operation::Sync => {}
-    }
-}
-
-fn in_assignment<'a>(assignment: &'a Assignment, see: &mut impl FnMut(&'a Expr)) {
-    assignment.values.iter().for_each(&mut *see);
-    assignment.targets.iter().flat_map(|target| &target.indices).for_each(&mut *see);
-    assignment.constraint.iter().for_each(see);
-}
-
-/// Looks at the targets of an operation; the flag says whether they are results of a call.
-pub(crate) fn each_target<'a>(operation: &'a Operation, see: &mut impl FnMut(&'a Target, bool)) {
-    match operation {
-        Operation::Assign(change) => change.targets.iter().for_each(|target| see(target, false)),
-        Operation::Havoc(targets) => targets.iter().for_each(|target| see(target, false)),
-        Operation::Call(call) => {
-            call.assignment.targets.iter().for_each(|target| see(target, false));
-            call.results.iter().flatten().for_each(|target| see(target, true));
+            call.assignment.targets.iter().for_each(&mut *see);
+            call.results.iter().flatten().for_each(see);
         }
         Operation::Assume(_)
         | Operation::Return(_)

@@ -30,6 +30,8 @@ pub struct Slice {
     skipped: Vec<Node>,
     /// The procedures that are entered.
     entered: BTreeSet<u32>,
+    /// The variables that are kept.
+    variables: BTreeSet<Place>,
 }
 
 /// A variable of a program.
@@ -104,6 +106,11 @@ impl Slice {
         let edges = body.edges.iter().filter(|edge| open(edge)).map(|edge| (edge.from.0, edge.to.0));
         let graph = Graph::new(body.locations.len(), edges);
         graph.reverse_postorder(body.entry.0).contains(&node.location.0)
+    }
+
+    /// Whether a variable has the same values as in the program.
+    pub fn keeps(&self, procedure: ProcedureId, variable: Var) -> bool {
+        self.entered.contains(&procedure.0) && self.variables.contains(&Kept::place(procedure.0, variable))
     }
 
     /// The run of the program that a run of the slice stands for, with at most so many steps. What
@@ -500,7 +507,7 @@ impl Kept<'_> {
                 }
             }
         }
-        Slice { program, changed, skipped, entered: self.entered.clone() }
+        Slice { program, changed, skipped, entered: self.entered.clone(), variables: self.variables.clone() }
     }
 
     /// What is left of an operation.

@@ -80,7 +80,11 @@ impl Interpreter<'_> {
     /// The run that takes the steps of a trace, with its values, where the trace may say too much
     /// about memory: cells that were never written. None if there is no such run.
     pub fn retrace(&self, like: &Trace) -> Option<Trace> {
-        let start = self.first(&like.start, |choices, hint| self.start(choices, Some(hint)))?;
+        let mut start = self.first(&like.start, |choices, hint| self.start(choices, Some(hint)))?;
+        // Memory that begins with any values has those of the trace.
+        let is_open = |variable: u32| self.program().globals[variable as usize].initial.is_none();
+        let open = like.start.memory.iter().filter(|((variable, _), _)| is_open(*variable));
+        start.memory.extend(open.map(|(cell, value)| (*cell, *value)));
         let mut trace = Trace { start, steps: Vec::with_capacity(like.steps.len()) };
         for Step { edge, state } in &like.steps {
             let before = trace.last();
@@ -103,12 +107,15 @@ impl Interpreter<'_> {
         like: &State,
         mut outcome: impl FnMut(&mut dyn crate::evaluate::Choices, &State) -> Result<State, Blocked>,
     ) -> Option<State> {
-        let initial = |variable: u32| self.program().globals[variable as usize].initial.unwrap_or(0);
+        let initial = |variable: u32| self.program().globals[variable as usize].initial;
         let agrees = |state: &State| {
             let mut cells = like.memory.iter();
             state.globals == like.globals
                 && state.stack == like.stack
-                && cells.all(|(cell, value)| *state.memory.get(cell).unwrap_or(&initial(cell.0)) == *value)
+                && cells.all(|(cell, value)| match state.memory.get(cell).copied().or(initial(cell.0)) {
+                    Some(other) => other == *value,
+                    None => true,
+                })
         };
         let mut found = None;
         enumerate(MAX_TRIALS, |choices| {

@@ -4,6 +4,7 @@ use batsat::{Lit, Solver, SolverInterface, SolverOpts, Var, lbool};
 use rustc_hash::FxHashMap;
 
 use crate::budget::{Budget, Reason};
+use crate::preprocess::{Literal, Preprocessed};
 use crate::search::{Scope, Watch};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,17 +31,37 @@ pub(crate) struct Gates {
     gates: FxHashMap<Gate, Lit>,
     wide: FxHashMap<Box<[Lit]>, Lit>,
     clause: Vec<Lit>,
+    /// All clauses, one after the other, and where each of them ends.
+    all: Vec<Literal>,
+    ends: Vec<u32>,
+    /// Conflicts that a search may take before the clauses are simplified.
+    patience: u64,
 }
 
 /// So many propagations are a step of work.
 const PROPAGATIONS: u64 = 1_000;
 
+/// Searches that take more conflicts than this are made on simplified clauses; the next one of the
+/// same question after twice as many.
+const PATIENCE: u64 = 3_000;
+
+/// More clauses than this are not simplified.
+const MOST_CLAUSES: usize = 4_000_000;
+
 impl Gates {
     pub(crate) fn new() -> Self {
         let mut sat = Solver::new(SolverOpts::default(), Watch::default());
         let truth = Lit::new(sat.new_var_default(), true);
-        let mut gates =
-            Self { sat, truth, gates: FxHashMap::default(), wide: FxHashMap::default(), clause: Vec::new() };
+        let mut gates = Self {
+            sat,
+            truth,
+            gates: FxHashMap::default(),
+            wide: FxHashMap::default(),
+            clause: Vec::new(),
+            all: Vec::new(),
+            ends: Vec::new(),
+            patience: PATIENCE,
+        };
         gates.clause(&[truth]);
         gates
     }
@@ -77,6 +98,10 @@ impl Gates {
     pub(crate) fn clause(&mut self, literals: &[Lit]) {
         self.clause.clear();
         self.clause.extend_from_slice(literals);
+        if self.ends.len() <= MOST_CLAUSES {
+            self.all.extend(literals.iter().copied().map(number));
+            self.ends.push(self.all.len() as u32);
+        }
         self.sat.add_clause_reuse(&mut self.clause);
     }
 
@@ -253,10 +278,27 @@ impl Gates {
     /// A new check starts: conflicts are counted from here.
     pub(crate) fn start(&mut self) {
         self.sat.cb_mut().reset_conflicts();
+        self.patience = PATIENCE;
     }
 
-    /// Searches for values of the inputs under which the assumptions hold.
+    /// Searches for values of the inputs under which the assumptions hold: first among all clauses,
+    /// where much may be known from earlier searches; if that takes long, among simplified ones.
     pub(crate) fn solve(&mut self, assumptions: &[Lit], inputs: &[Var], budget: &Budget) -> Found {
+        if budget.conflicts.is_some() || self.ends.len() > MOST_CLAUSES {
+            return self.solve_incrementally(assumptions, inputs, budget);
+        }
+        let conflicts = self.sat.cb().conflicts() + self.patience;
+        let first = Budget { conflicts: Some(conflicts), ..budget.clone() };
+        match self.solve_incrementally(assumptions, inputs, &first) {
+            Found::Stopped(Reason::Conflicts) => {
+                self.patience *= 2;
+                self.solve_simplified(assumptions, inputs, budget)
+            }
+            found => found,
+        }
+    }
+
+    fn solve_incrementally(&mut self, assumptions: &[Lit], inputs: &[Var], budget: &Budget) -> Found {
         if !self.sat.is_ok() {
             return Found::Clash(Vec::new());
         }
@@ -275,8 +317,90 @@ impl Gates {
         }
         Found::Stopped(self.sat.cb().reason())
     }
+
+    /// Searches among the clauses and the assumptions together, after they have been simplified.
+    fn solve_simplified(&mut self, assumptions: &[Lit], inputs: &[Var], budget: &Budget) -> Found {
+        let variables = self.sat.num_vars() as usize;
+        let assumed: Vec<Literal> = assumptions.iter().copied().map(number).collect();
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|end| *end as usize));
+        let clauses = starts.zip(&self.ends).map(|(start, end)| &self.all[start..*end as usize]);
+        let simple = match Preprocessed::new(variables, clauses.chain(assumed.chunks(1)), budget) {
+            Ok(simple) => simple,
+            Err(reason) => return Found::Stopped(reason),
+        };
+        let all = || Found::Clash(assumptions.to_vec());
+        if simple.is_clashing() {
+            return all();
+        }
+        let mut occurs = vec![false; variables];
+        simple.clauses().flatten().for_each(|literal| occurs[*literal as usize / 2] = true);
+        let mut sat = Solver::new(SolverOpts::default(), Watch::default());
+        let made: Vec<Var> = occurs.iter().map(|occurs| sat.new_var(lbool::UNDEF, *occurs)).collect();
+        for clause in simple.clauses() {
+            self.clause.clear();
+            let literals =
+                clause.iter().map(|literal| Lit::new(made[*literal as usize / 2], literal % 2 == 0));
+            self.clause.extend(literals);
+            sat.add_clause_reuse(&mut self.clause);
+        }
+        sat.cb_mut().start(budget);
+        let status = sat.solve_limited(&[]);
+        if let Some(work) = &budget.work {
+            work.spend(sat.num_propagations() / PROPAGATIONS);
+        }
+        if status == lbool::FALSE {
+            return all();
+        }
+        if status != lbool::TRUE {
+            return Found::Stopped(sat.cb().reason());
+        }
+        let mut model: Vec<bool> =
+            made.iter().map(|variable| sat.value_var(*variable) == lbool::TRUE).collect();
+        simple.extend(&mut model);
+        Found::Values(inputs.iter().map(|input| model[input.idx() as usize]).collect())
+    }
+}
+
+/// A literal as preprocessing counts it.
+fn number(literal: Lit) -> Literal {
+    2 * literal.var().idx() + u32::from(!literal.sign())
 }
 
 fn positive(a: Lit) -> Lit {
     Lit::new(a.var(), true)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Both ways to search agree, and find values that satisfy the clauses.
+        #[test]
+        fn simplified_clauses_have_the_same_answer(
+            clauses in prop::collection::vec(prop::collection::vec((0..9_usize, any::<bool>()), 1..4), 0..40),
+            assumed in prop::collection::vec((0..9_usize, any::<bool>()), 0..3),
+        ) {
+            let mut gates = Gates::new();
+            let inputs: Vec<Lit> = (0..9).map(|_| gates.input()).collect();
+            let literal = |(input, sign): &(usize, bool)| inputs[*input] ^ !*sign;
+            for clause in &clauses {
+                let clause: Vec<Lit> = clause.iter().map(literal).collect();
+                gates.clause(&clause);
+            }
+            let assumptions: Vec<Lit> = assumed.iter().map(literal).collect();
+            let variables: Vec<Var> = inputs.iter().map(|input| input.var()).collect();
+            let budget = Budget::default();
+            let plain = gates.solve_incrementally(&assumptions, &variables, &budget);
+            let simple = gates.solve_simplified(&assumptions, &variables, &budget);
+            prop_assert_eq!(matches!(plain, Found::Clash(_)), matches!(simple, Found::Clash(_)));
+            if let Found::Values(values) = simple {
+                let holds = |(input, sign): &(usize, bool)| values[*input] == *sign;
+                prop_assert!(clauses.iter().all(|clause| clause.iter().any(holds)));
+                prop_assert!(assumed.iter().all(holds));
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! Reading order: [`Terms`] (the arena; `terms.rs`) and its builders, which simplify (`logic.rs`,
 //! `linear.rs`, `compare.rs`, `arithmetic.rs`, `floats.rs`, `slices.rs`, `arrays.rs`); [`Model`];
 //! the trait [`Solver`]; the embedded solver [`BitBlaster`] from the top down: `bit_blaster.rs`,
-//! `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, and `reads.rs` for arrays, `recall.rs` for
+//! `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, `preprocess.rs`, and `reads.rs` for arrays, `recall.rs` for
 //! answers of before, `float_circuits.rs`, `float_casts.rs`, `float_parts.rs` for floating-point
 //! numbers; solvers of other makers: [`External`].
 //!
@@ -47,6 +47,7 @@ mod linear;
 mod logic;
 mod model;
 mod operation;
+mod preprocess;
 mod process;
 mod reads;
 mod recall;

@@ -49,6 +49,11 @@ impl Watch {
         self.conflicts = 0;
     }
 
+    /// The conflicts since they were forgotten.
+    pub(crate) fn conflicts(&self) -> u64 {
+        self.conflicts
+    }
+
     /// Why the search was stopped.
     pub(crate) fn reason(&self) -> Reason {
         match self.exceeded.get() {

@@ -36,7 +36,7 @@ impl Engine for BoundedChecking {
         };
         match check(&task.program, &task.checks, budget, &tell) {
             Bounded::Safe { bound } => {
-                let kind = ProofKind::Unrolling(bound);
+                let kind = ProofKind::Unrolling { bound, program: task.program.clone() };
                 let evidence =
                     Evidence { by, kind, checked: ProofCheck::Undecided("it was not asked for".to_owned()) };
                 let proof = Proof { evidence: Arc::new(evidence), reached: Reached::Unknown };

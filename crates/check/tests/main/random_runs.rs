@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use wherefore_check::{Budget, EngineChoice, Question, Replaying, Session, Verdict, answer};
-use wherefore_flow::{Cells, Ranges, fold};
+use wherefore_flow::{Cells, LoopFacts, Ranges, fold};
 use wherefore_frontend::c::{Options, translate_text};
 use wherefore_program::{Choices, Interpreter, Program, Step, Stepped, Task, Trace};
 use wherefore_testing::{cases, seed};
@@ -119,13 +119,23 @@ fn simplified_programs_have_the_runs_of_the_original() {
              static void set(struct pair *p, int v) { p->x = v; p->y = p->x + 1; for (int *q = p->z; q < p->z + 3; q++) *q = v; }\n\
              int main(void) { set(&one, __VERIFIER_nondet_int() & 7); set(&two, one.y); two.z[one.y % 3]++; g = two.z[1];",
         );
+        // A local array begins with any values, which are chosen in another order if its cells are
+        // variables: then the runs differ, but are runs of the original all the same.
+        let is_same = case % 2 == 0;
+        let text = if is_same { text.replace("int v[4]", "static int v[4]") } else { text };
         let original = (*task(&text).program).clone();
         let ranges = Ranges::new(&original).expect("the program is small");
         let folded = fold(&original, &ranges);
+        let assumed = LoopFacts::new(&original, &ranges).assumed(&original, |_, _| true);
+        assumed.iter().for_each(|program| assert_eq!(program.check(), Ok(()), "{text}"));
         for round in 0..4 {
             let wanted = run(&original, case * 4 + round);
             let same = run(&folded, case * 4 + round);
-            assert_eq!(wanted, same, "folded:\n{text}");
+            assert!(wanted == same, "folded:\n{text}");
+            if let Some(assumed) = &assumed {
+                // A condition that did not hold would stop the run.
+                assert!(wanted == run(assumed, case * 4 + round), "with facts at loops:\n{text}");
+            }
         }
         let Some(cells) = Cells::new(&original, &ranges) else { continue };
         split += 1;
@@ -133,14 +143,19 @@ fn simplified_programs_have_the_runs_of_the_original() {
         for round in 0..4 {
             let wanted = run(&original, case * 4 + round);
             let mut other = run(&cells.program, case * 4 + round);
-            assert_eq!(edges(&wanted), edges(&other), "{text}");
+            if is_same {
+                assert_eq!(edges(&wanted), edges(&other), "{text}");
+            }
             other.start = cells.original(&other.start);
             for step in &mut other.steps {
                 step.state = cells.original(&step.state);
             }
             let back = Interpreter::new(&original).retrace(&other);
-            assert_eq!(back, Some(wanted), "{text}");
-            followed += 1;
+            assert!(back.is_some(), "no run of the original:\n{text}");
+            if is_same {
+                assert!(back == Some(wanted), "another run of the original:\n{text}");
+                followed += 1;
+            }
         }
     }
     assert!(split > 20 && followed > 80, "{split} programs were split");

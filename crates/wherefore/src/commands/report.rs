@@ -184,7 +184,7 @@ impl Proof {
                 return None;
             }
             ProofKind::Invariants(_) => "invariant",
-            ProofKind::Unrolling(_) => "unrolling",
+            ProofKind::Unrolling { .. } => "unrolling",
         };
         let embedded = || "embedded".to_owned();
         Some(match &evidence.checked {
