@@ -9,7 +9,8 @@
 //! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
 //!    in a folder of its own (`folder.rs`); `inputs.c`: what models of functions that bring input
 //!    need; `int128.rs`: what 32-bit compilers do not know.
-//! 3. `schedule.rs`, `schedule.c`: threads, one at a time, in the order of a schedule.
+//! 3. `schedule.rs`, `schedule.c`, `thread_functions.c`: threads, one at a time, in the order of a
+//!    schedule.
 
 mod build;
 mod folder;

@@ -12,8 +12,8 @@ use wherefore_program::{Interpreter, Operation, Place, Program, ThreadTrace};
 
 use super::{Case, Feeding};
 
-/// What `schedule.c` expects in front of it is made here.
-const SCHEDULER: &str = include_str!("schedule.c");
+/// What they expect in front of them is made here.
+const SCHEDULER: &str = concat!(include_str!("schedule.c"), "\n", include_str!("thread_functions.c"));
 
 /// Left with when the program does not follow the schedule.
 pub(super) const DEPARTED: i32 = 73;

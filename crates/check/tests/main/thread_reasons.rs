@@ -247,7 +247,7 @@ fn switch_points_of_the_cases() {
             let (Some("switch_points"), Some(file)) = (text(fact, "kind"), text(fact, "input")) else {
                 continue;
             };
-            let task = load(&folder.join(file), None).expect("a program");
+            let task = load(folder.join(file), None).expect("a program");
             let threads: Vec<u32> = numbers(fact, "threads").into_iter().collect();
             let order = [0, threads[0], threads[1], threads[0]];
             let mut lines = BTreeSet::new();
@@ -288,7 +288,7 @@ fn projections_of_the_cases() {
             let (Some("conc_projection"), Some(file)) = (text(fact, "kind"), text(fact, "input")) else {
                 continue;
             };
-            let task = load(&folder.join(file), None).expect("a program");
+            let task = load(folder.join(file), None).expect("a program");
             let limits = ThreadLimits { switches: number(fact, "switches"), ..limits(&task.program) };
             let found = thread_projection(&task.program, &task.checks, &limits, || true);
             assert!(found.is_complete);
@@ -354,7 +354,7 @@ fn the_classics_have_repairs() {
         ("tests/cases/threads/double-checked-buggy/main.bp", Some("lines 7 and 8 of get exchanged")),
     ];
     for (file, expected) in classics {
-        let task = load(&folder.join(file), None).expect("a program");
+        let task = load(folder.join(file), None).expect("a program");
         let (schedule, _) = failing(&task).expect("it fails");
         let budget = Budget::time(Duration::from_secs(20));
         let found =

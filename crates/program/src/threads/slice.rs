@@ -48,12 +48,10 @@ pub fn thread_slice(program: &Program, trace: &ThreadTrace) -> Vec<bool> {
         takes |= waits && active.contains(&step.thread);
         let writes_live = effects.written().any(|place| live.contains(&place));
         match &edge.operation {
-            Operation::Call(_) => {
-                if slice.leave(step.thread, top + 1) {
-                    slice.need(step.thread, top, edge.from);
-                    // The call itself is shown with what it leads to.
-                    kept[at] = true;
-                }
+            Operation::Call(_) if slice.leave(step.thread, top + 1) => {
+                slice.need(step.thread, top, edge.from);
+                // The call itself is shown with what it leads to.
+                kept[at] = true;
             }
             Operation::Return(_) => drop(slice.leave(step.thread, top)),
             Operation::StartThread(_) => {

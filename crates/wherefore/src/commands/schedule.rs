@@ -1,14 +1,13 @@
 //! Options about schedules, and failing schedules as data and in words: one block for each context.
 
-use std::collections::BTreeSet;
-use std::fmt::Write;
-
 use clap::Args;
 use serde::Serialize;
 use wherefore_check::threads::why::SwitchReason;
 use wherefore_check::threads::{Covered, Schedule, ScheduleLimits, ScheduleSearch, Way};
 use wherefore_check::{Answer, Overall, Why};
-use wherefore_program::{Interpreter, LocationKind, Node, ProcedureId, Program, Span, Task, Var, Variable};
+use wherefore_program::{Interpreter, LocationKind, ProcedureId, Program, Span, Task, Var, Variable};
+
+use super::threads::switches::Switch;
 
 /// How far schedules are searched.
 #[derive(Args, Clone, Debug)]
@@ -108,122 +107,6 @@ pub struct Block {
     pub switch: Option<Switch>,
 }
 
-/// A switch: where a thread is left.
-#[derive(Serialize)]
-pub struct Switch {
-    /// Where it is left on this run.
-    pub at: Point,
-    /// Where it can be left so that some schedule with the same order of threads fails.
-    pub window: Vec<Point>,
-    /// In C: the line of the last step of the thread before it that other threads can tell. The
-    /// thread can be left anywhere since then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub since: Option<u32>,
-    /// Whether these are all such points.
-    pub complete: bool,
-    /// Whether no schedule fails without it: none if this is not known.
-    pub matters: Option<bool>,
-}
-
-/// A point where a thread is left.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Point {
-    /// The line of its next step; none if there is no further one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// Whether the thread has ended, so that it can be joined.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub ended: bool,
-    /// Whether some steps of that line have been done.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub inside: bool,
-}
-
-impl Point {
-    fn of(task: &Task, node: Option<Node>) -> Self {
-        let program = &*task.program;
-        let Some(node) = node else { return Self { line: None, ended: true, inside: false } };
-        if is_model(program, program.procedure(node.procedure).span) {
-            return Self { line: None, ended: false, inside: false };
-        }
-        let line = program.line(node);
-        let procedure = program.procedure(node.procedure);
-        let here = |location| program.line(Node { procedure: node.procedure, location }) == line;
-        let mut before = procedure.edges.iter().filter(|edge| edge.to == node.location).peekable();
-        let is_inside =
-            before.peek().is_some() && procedure.entry != node.location && before.all(|edge| here(edge.from));
-        // In C, steps that other threads cannot tell do not count.
-        let (mut seen, mut work) = (BTreeSet::from([node.location]), vec![node.location]);
-        let mut is_begun = !task.is_c();
-        while let Some(at) = work.pop() {
-            for edge in procedure.edges.iter().filter(|edge| edge.to == at && here(edge.from)) {
-                is_begun |= edge.operation.touches_shared(program);
-                if seen.insert(edge.from) {
-                    work.push(edge.from);
-                }
-            }
-        }
-        Self { line, ended: false, inside: is_inside && is_begun }
-    }
-}
-
-impl Switch {
-    /// The window in words: "anywhere after line 16 and before line 18".
-    fn words(&self) -> String {
-        let mut parts = Vec::new();
-        // Where a thread has nothing more to do, it may also have ended.
-        let at_end = |point: &&Point| point.line.is_none() && !point.ended;
-        let one = match self.window.as_slice() {
-            [one] | [one, Point { ended: true, .. }] | [Point { ended: true, .. }, one] => {
-                self.since.filter(|_| self.window.len() == 1 || at_end(&one)).map(|since| (since, one))
-            }
-            _ => None,
-        };
-        match one {
-            Some((since, Point { line: None, ended: false, .. })) => {
-                parts.push(format!("anywhere after line {since}"));
-            }
-            Some((since, Point { line: Some(line), inside: false, .. })) => {
-                parts.push(format!("anywhere after line {since} and before line {line}"));
-            }
-            _ => self.list(&mut parts),
-        }
-        let mut words = format!(": {}", parts.join(", or "));
-        if !self.complete {
-            words.push_str(" (there may be more points)");
-        }
-        match self.matters {
-            Some(true) => {}
-            Some(false) => words.push_str("; it does not matter: schedules without it fail too"),
-            None => words.push_str("; schedules without it may fail too"),
-        }
-        words
-    }
-
-    /// The points of the window, one by one.
-    fn list(&self, parts: &mut Vec<String>) {
-        let lines = |inside: bool| -> Vec<String> {
-            let points = self.window.iter().filter(|point| point.inside == inside);
-            points.filter_map(|point| point.line).map(|line| line.to_string()).collect()
-        };
-        for (word, lines) in [("before", lines(false)), ("inside", lines(true))] {
-            if let Some((last, others)) = lines.split_last() {
-                let list = match others {
-                    [] => format!("line {last}"),
-                    others => format!("line {} or {last}", others.join(", ")),
-                };
-                parts.push(format!("{word} {list}"));
-            }
-        }
-        let ends = self.window.iter().filter(|point| point.line.is_none());
-        match ends.map(|point| point.ended).min() {
-            Some(true) => parts.push("when it has ended".to_owned()),
-            Some(false) => parts.push("at its end".to_owned()),
-            None => {}
-        }
-    }
-}
-
 /// A step of a context.
 #[derive(Serialize)]
 pub struct Line {
@@ -252,14 +135,7 @@ impl Schedules {
         };
         let contexts = schedule.trace.contexts();
         for ((block, reason), context) in schedules.schedule.iter_mut().zip(switches).zip(contexts) {
-            let window: BTreeSet<Point> = reason.window.iter().map(|node| Point::of(task, *node)).collect();
-            block.switch = Some(Switch {
-                at: Point::of(task, reason.at),
-                since: since(task, schedule, &context),
-                window: window.into_iter().collect(),
-                complete: reason.is_complete,
-                matters: reason.matters,
-            });
+            block.switch = Some(Switch::of(task, schedule, &context, reason));
         }
         schedules
     }
@@ -299,22 +175,6 @@ impl Schedules {
             _ => format!("with {count}"),
         })
     }
-}
-
-/// The line of the last step of a thread, up to the end of a context, that other threads can tell;
-/// only in C, where other steps are no points of their own.
-fn since(task: &Task, schedule: &Schedule, context: &wherefore_program::Context) -> Option<u32> {
-    let (program, trace) = (&*task.program, &schedule.trace);
-    let is_told = |at: &usize| {
-        let step = &trace.steps[*at];
-        step.thread == context.thread && program.edge(step.edge).operation.touches_shared(program)
-    };
-    let place = |at: usize| {
-        let thread = trace.before(at).threads.get(context.thread as usize)?;
-        program.line(thread.place_in(program)?)
-    };
-    let mut steps = (0..context.steps.end).rev().filter(is_told);
-    if task.is_c() { steps.find_map(place) } else { None }
 }
 
 /// With how many switches every configuration is reached.
@@ -399,7 +259,7 @@ fn blocks(task: &Task, schedule: &Schedule, kept: &[bool]) -> Vec<Block> {
 }
 
 /// Whether a place is in a model of a library function.
-fn is_model(program: &Program, span: Span) -> bool {
+pub fn is_model(program: &Program, span: Span) -> bool {
     program.source(span).name().starts_with('<')
 }
 
@@ -410,83 +270,4 @@ fn statement(program: &Program, span: Span, kind: LocationKind) -> String {
     }
     let text = program.source(span).text().get(span.start as usize..span.end as usize).unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Lanes: one block for each context, values where they change.
-pub fn write(out: &mut String, schedules: &Schedules) {
-    lanes(out, schedules, false);
-}
-
-/// The same with the steps that matter only, and with what is known of the switches.
-pub fn write_in_part(out: &mut String, schedules: &Schedules) {
-    lanes(out, schedules, true);
-}
-
-/// A statement in a lane: its steps together.
-struct Shown<'a> {
-    step: &'a Line,
-    changes: Vec<&'a (String, String)>,
-    matters: bool,
-}
-
-/// A statement that takes several steps is shown once, with all that it changes.
-fn statements(steps: &[Line]) -> Vec<Shown<'_>> {
-    let mut shown: Vec<Shown<'_>> = Vec::new();
-    for step in steps {
-        let matters = step.matters != Some(false);
-        match shown.last_mut() {
-            Some(last)
-                if (last.step.line, &last.step.text, &last.step.procedure)
-                    == (step.line, &step.text, &step.procedure) =>
-            {
-                last.changes.extend(&step.changes);
-                last.matters |= matters;
-            }
-            _ => shown.push(Shown { step, changes: step.changes.iter().collect(), matters }),
-        }
-    }
-    shown
-}
-
-fn lanes(out: &mut String, schedules: &Schedules, in_part: bool) {
-    let blocks = &schedules.schedule;
-    // That the first thread is left when it has started all others is no switch.
-    let is_free = schedules.switches.is_some_and(|switches| switches + 1 < blocks.len());
-    let lane = blocks.iter().map(|block| block.name.chars().count()).max().unwrap_or(0);
-    let texts = blocks.iter().flat_map(|block| &block.steps);
-    let texts = texts.filter(|step| !in_part || step.matters != Some(false));
-    let width = texts.map(|step| step.text.chars().count()).max().unwrap_or(0).min(48);
-    for (at, block) in blocks.iter().enumerate() {
-        if let Some(before) = at.checked_sub(1).map(|at| &blocks[at]) {
-            let words = match &before.switch {
-                _ if at == 1 && is_free => "start".to_owned(),
-                Some(switch) => format!("switch{}", switch.words()),
-                None => "switch".to_owned(),
-            };
-            let _ = writeln!(out, "  {}  {words}", "─".repeat(lane + 4));
-        }
-        let mut name = format!("{} {:lane$}", block.thread, block.name);
-        let mut is_left_out = false;
-        if block.steps.is_empty() {
-            let _ = writeln!(out, "  {}", name.trim_end());
-        }
-        for Shown { step, changes, matters } in statements(&block.steps) {
-            if in_part && !matters {
-                is_left_out = true;
-                continue;
-            }
-            if std::mem::take(&mut is_left_out) {
-                let _ = writeln!(out, "  {name}      …");
-                name = " ".repeat(lane + 2);
-            }
-            let changes: Vec<String> =
-                changes.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            let line = format!("  {name}  {:5}  {:width$}  {}", step.line, step.text, changes.join(" "));
-            let _ = writeln!(out, "{}", line.trim_end());
-            name = " ".repeat(lane + 2);
-        }
-        if is_left_out {
-            let _ = writeln!(out, "  {name}      …");
-        }
-    }
 }

@@ -11,6 +11,7 @@ use super::run::{RunStep, Slice};
 use super::schedule;
 use super::slice::SliceReport;
 use super::summary::{self, Detail, verdict};
+use super::threads::lanes;
 use super::undecided::Undecided;
 use crate::colour;
 
@@ -54,7 +55,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
                 let schedules = schedules.expect("it is there");
                 let words = schedules.words().unwrap_or_default();
                 let _ = writeln!(out, "\na failing schedule {words}, to {}:", error.words());
-                schedule::write(&mut out, schedules);
+                lanes::write(&mut out, schedules);
             }
             Some(slice) if !style.all_steps && slice.matter < slice.of => {
                 let Slice { matter, of } = slice;

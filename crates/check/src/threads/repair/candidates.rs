@@ -43,7 +43,7 @@ pub(super) fn near(task: &Task, schedule: &Schedule) -> Vec<Candidate> {
     let trace = &schedule.trace;
     let is_given = |id: ProcedureId| {
         let name = program.source(program.procedure(id).span).name();
-        !name.starts_with('<') && !(task.is_c() && id == program.entry)
+        !(name.starts_with('<') || task.is_c() && id == program.entry)
     };
     let taken: BTreeSet<ProcedureId> = trace.steps.iter().map(|step| step.edge.procedure).collect();
     let mut found: Vec<(usize, Candidate)> = Vec::new();

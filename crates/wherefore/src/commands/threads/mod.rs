@@ -2,7 +2,9 @@
 //! of it matters, where its switches may happen, what would repair it, and which lines of which
 //! thread lie on failing schedules.
 
+pub mod lanes;
 mod project;
+pub mod switches;
 mod why;
 
 use wherefore_check::threads::Way;

@@ -12,7 +12,7 @@ use wherefore_program::Program;
 use super::super::report::{Place, Replayed, Stats, Word};
 use super::super::schedule::{self, ScheduleArgs, Schedules};
 use super::super::{ProgramArgs, Subject, text};
-use super::{answer, reason};
+use super::{answer, lanes, reason};
 use crate::exit::{CliError, Exit, print};
 
 /// How much is told.
@@ -151,7 +151,7 @@ impl Report {
             "\na failing schedule {words}, to {}; {matter} of its {of} steps matter:",
             error.words()
         );
-        schedule::write_in_part(&mut out, &self.schedules);
+        lanes::write_in_part(&mut out, &self.schedules);
         if let Some(replay) = &self.replayed {
             let _ = writeln!(out, "{}", text::replayed(replay, error));
         }
