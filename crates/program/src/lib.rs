@@ -80,8 +80,10 @@ pub use task::{
     Recipe, Task, Unsupported,
 };
 pub use threads::{
-    Context, Move, Moves, Starting, SwitchPoints, Thread, ThreadCoverage, ThreadExploration, ThreadLimits,
-    ThreadStep, ThreadTrace, ThreadWalk, ThreadedState, Threads, explore_threads, thread_starts,
+    Context, Move, Moves, Place, Starting, StepEffects, SwitchPoints, Thread, ThreadCoverage,
+    ThreadExploration, ThreadLimits, ThreadProjection, ThreadStep, ThreadTrace, ThreadWalk, ThreadedState,
+    Threads, Windows, can_always_end, explore_threads, thread_projection, thread_slice, thread_starts,
+    windows,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
 pub use violation::{CallPlace, Messages, Violation, ViolationKind};

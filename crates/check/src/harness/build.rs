@@ -12,6 +12,7 @@ use wherefore_program::{c_compiler, c_library, from_bytes, to_bytes};
 use super::folder::Folder;
 use super::sandbox::{self, Addresses, Resources};
 use super::sanitizers::Broken;
+use super::schedule::{self, DEPARTED, DEPARTS};
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
 use super::watched::Watched;
 use super::{Case, Enclosure, Feeding, Model, Replay, int128, is_preprocessed, labels};
@@ -33,6 +34,8 @@ const FLAGS: [&str; 13] = [
     "-Wno-int-conversion",
     "-Wno-incompatible-pointer-types",
 ];
+/// Puts a call in front of each access to memory.
+const CALLS: &str = "-fsanitize=thread";
 const ZERO: &str = "-ftrivial-auto-var-init=zero";
 const RUNTIME: &str = include_str!("runtime.c");
 
@@ -88,10 +91,21 @@ pub(crate) fn run(
     feeding: &Feeding<'_>,
     how: (Enclosure, Duration),
 ) -> (String, Replay, Model) {
-    let modes: &[Mode] =
-        if case.pointer_bits == 32 { &[Mode::Narrow, Mode::Alone, Mode::Wide] } else { &[Mode::Wide] };
+    let modes: &[Mode] = match (case.pointer_bits, case.schedule) {
+        (32, None) => &[Mode::Narrow, Mode::Alone, Mode::Wide],
+        // Threads need the C library.
+        (32, Some(_)) => &[Mode::Narrow, Mode::Wide],
+        _ => &[Mode::Wide],
+    };
     let mut missing = Missing::default();
-    let harness = |missing: &Missing, mode: Mode| text(case, feeding, missing, &command(case, mode));
+    let scheduler = match case.schedule.map(|trace| schedule::text(case, feeding, trace)) {
+        Some(Err(why)) => return (String::new(), Replay::NotReplayed { why }, Model::Same),
+        Some(Ok(scheduler)) => Some(scheduler),
+        None => None,
+    };
+    let harness = |missing: &Missing, mode: Mode| {
+        text(case, feeding, missing, &command(case, mode), scheduler.as_deref())
+    };
     let failed = |missing: &Missing, why: String| {
         let why = format!("it cannot be compiled: {why}");
         (harness(missing, modes[0]), Replay::NotReplayed { why }, Model::Same)
@@ -137,7 +151,20 @@ fn command(case: &Case<'_>, mode: Mode) -> String {
     let single: BTreeSet<&String> = case.flags.values().flatten().collect();
     parts.extend(single.into_iter().cloned());
     parts.extend(case.files.iter().map(|file| file.display().to_string()));
-    parts.push("harness.c -lm -o run && ./run".to_owned());
+    match case.schedule {
+        None => parts.push("harness.c -lm -o run && ./run".to_owned()),
+        // The library of the sanitizer is not linked: the harness takes its place.
+        Some(_) => {
+            parts.insert(1, format!("-c {CALLS}"));
+            let objects = case.files.iter().filter_map(|file| file.file_stem());
+            let objects: Vec<String> = objects.map(|name| format!("{}.o", name.to_string_lossy())).collect();
+            let compiler = c_compiler::words().join(" ");
+            parts.push(format!(
+                "&&\n   {compiler} -w -fno-builtin harness.c {} -lm -o run && ./run",
+                objects.join(" ")
+            ));
+        }
+    }
     let mut out = format!("   {}", parts.join(" "));
     if !case.errors.labels.is_empty() {
         let labels = case.errors.labels.join("|");
@@ -161,6 +188,7 @@ fn build(
     let io = |error: std::io::Error| error.to_string();
     let mut sanitize = case.broken.as_ref().map(Broken::flags).unwrap_or_default();
     sanitize.extend(case.watched.iter().map(|_| "-g1".to_owned()));
+    let calls: Vec<&str> = case.schedule.map(|_| CALLS.split(' ').collect()).unwrap_or_default();
     let mut objects = Vec::new();
     for (i, file) in case.files.iter().enumerate() {
         // As the front end does: the preprocessor knows nothing of the data model.
@@ -189,6 +217,7 @@ fn build(
             command
                 .args(FLAGS)
                 .args(&sanitize)
+                .args(&calls)
                 .args(more)
                 .args(mode.compile())
                 .arg("-c")
@@ -329,6 +358,10 @@ fn execute(
     let why = match (status.code(), status.signal()) {
         (Some(FAILED), _) if marked && broken.is_some() => "it fails at an assertion".to_owned(),
         (Some(FAILED), _) if marked => return Replay::Confirmed { note: None, report: None },
+        (Some(DEPARTED), _) if said.contains(DEPARTS) => {
+            let reason = said.split(DEPARTS).nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default();
+            return not_replayed(format!("the compiled program departs from the schedule: {reason}"));
+        }
         (Some(NOT_ASSUMED), _) => "an assumption does not hold".to_owned(),
         (Some(ENDED), _) => "it ends at an error that does not count".to_owned(),
         (Some(code), _) => format!("it leaves with exit code {code}"),

@@ -9,6 +9,8 @@
 //! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
 //!    in a folder of its own (`folder.rs`); `inputs.c`: what models of functions that bring input
 //!    need; `int128.rs`: what 32-bit compilers do not know; `watched.rs`: rules of a property.
+//! 3. `schedule.rs`, `schedule.c`, `thread_functions.c`: threads, one at a time, in the order of a
+//!    schedule.
 
 mod build;
 mod folder;
@@ -16,6 +18,7 @@ mod int128;
 mod labels;
 mod sandbox;
 mod sanitizers;
+mod schedule;
 mod text;
 mod watched;
 
@@ -26,7 +29,8 @@ use std::time::Duration;
 pub use wherefore_program::Errors;
 use wherefore_program::{
     Argument, EdgeRef, ErrorKind, ErrorSite, Input, InputModels, Interpreter, LocationKind, Monitor,
-    Monitored, MonitoredCall, Operation, Program, Recipe, Task, Trace, Unset, Variable, c_library,
+    Monitored, MonitoredCall, Operation, Program, Recipe, State, Task, ThreadTrace, Trace, Unset, Variable,
+    c_library,
 };
 
 use crate::verdict::FailingRun;
@@ -40,6 +44,8 @@ pub(crate) struct Case<'a> {
     pub program: &'a Program,
     /// The run.
     pub trace: &'a Trace,
+    /// Who runs when, if there are threads.
+    pub schedule: Option<&'a ThreadTrace>,
     /// The steps that bring values from outside.
     pub feeds: &'a [Feed],
     /// The files that were translated.
@@ -152,6 +158,8 @@ pub(crate) struct Feeding<'a> {
     fed: BTreeSet<usize>,
     /// Arguments of the entry: their types and values.
     arguments: Vec<(FeedType, u64)>,
+    /// The steps of the run at which a function brings a value, with its name.
+    calls: Vec<(usize, String)>,
     /// Calls of one function in one statement: C does not say which comes first.
     open_order: Option<usize>,
 }
@@ -171,6 +179,7 @@ pub fn replay(
     let case = Case {
         program: &task.program,
         trace: &run.trace,
+        schedule: run.schedule.as_ref().map(|schedule| &schedule.trace),
         feeds: &feeds,
         files: &recipe.files,
         preprocessor: &recipe.preprocessor,
@@ -184,7 +193,18 @@ pub fn replay(
         models: recipe.models.as_ref(),
         watched: Watched::at(&task.program, site, recipe),
     };
-    replay_case(&case, rests_on_approximation(task, &run.trace).is_some(), (enclosure, time))
+    // What a step of another thread depends on is not followed.
+    let is_approximated = run.schedule.is_none() && rests_on_approximation(task, &run.trace).is_some();
+    replay_case(&case, is_approximated, (enclosure, time))
+}
+
+impl Case<'_> {
+    /// What the thread that takes a step sees before it, and which one it is.
+    fn seen(&self, interpreter: &Interpreter<'_>, step: usize) -> Option<(State, u32)> {
+        let schedule = self.schedule?;
+        let thread = schedule.steps.get(step)?.thread;
+        Some((interpreter.view(schedule.before(step), thread as usize), thread))
+    }
 }
 
 impl Feed {
@@ -224,6 +244,8 @@ fn replay_case(case: &Case<'_>, is_approximated: bool, how: (Enclosure, Duration
     let feeding = Feeding::new(case);
     let (harness, outcome, model) = build::run(case, &feeding, how);
     let outcome = match (outcome, model) {
+        // What other threads do is not followed by the questions below: nothing is learnt.
+        (Replay::NotConfirmed { why }, _) if case.schedule.is_some() => Replay::NotReplayed { why },
         (Replay::Confirmed { report, .. }, Model::Wider) => {
             Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()), report }
         }
@@ -313,12 +335,16 @@ impl<'a> Feeding<'a> {
             functions: BTreeMap::new(),
             fed: BTreeSet::new(),
             arguments: Vec::new(),
+            calls: Vec::new(),
             open_order: None,
         };
         let mut last: Option<(usize, EdgeRef, u32)> = None;
         for (i, (before, step)) in case.trace.states().zip(&case.trace.steps).enumerate() {
             let edge = program.edge(step.edge);
-            if let (Operation::Call(call), 1) = (&edge.operation, before.stack.len()) {
+            // With threads, what the run was before the step is what the thread that moves sees.
+            let (before, thread) = case.seen(&interpreter, i).unwrap_or_else(|| (before.clone(), 0));
+            let before = &before;
+            if let (Operation::Call(call), 1, 0) = (&edge.operation, before.stack.len(), thread) {
                 feeding.enter(program, &call.arguments, step);
             }
             let (Some(feed), Operation::Havoc(targets)) = (feeds.get(&step.edge), &edge.operation) else {
@@ -332,6 +358,10 @@ impl<'a> Feeding<'a> {
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });
             if feed.ty != FeedType::Pointer || value == 0 {
                 feeding.fed.insert(i);
+            }
+            match c_library::sets_errno(&feed.function) {
+                Some(function) if feeds.values().any(|feed| feed.function == function) => {}
+                _ => feeding.calls.push((i, function.to_owned())),
             }
             let line = program.position(edge.span).line;
             let together = |(depth, other, at): &(usize, EdgeRef, u32)| {

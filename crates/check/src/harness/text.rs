@@ -34,8 +34,23 @@ const STREAM_STATES: [&str; 4] = ["feof", "feof_unlocked", "ferror", "ferror_unl
 pub(crate) struct Missing(pub(crate) BTreeSet<String>);
 
 /// The harness. `command` compiles and runs it; all definitions give way to those of the program.
-pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, command: &str) -> String {
+/// With threads, `scheduler` lets them run in the order of the run.
+pub(crate) fn text(
+    case: &Case<'_>,
+    feeding: &Feeding<'_>,
+    missing: &Missing,
+    command: &str,
+    scheduler: Option<&str>,
+) -> String {
     let mut out = String::new();
+    if scheduler.is_some() {
+        out.push_str("#define _GNU_SOURCE\n");
+    }
+    // With threads, a failure counts only at the end of the schedule, and inputs come in its order.
+    let (before, check) = match scheduler {
+        Some(_) => ("static void failure(void);\n", "failure(); "),
+        None => ("", ""),
+    };
     let _ = write!(
         out,
         "/* Feeds the inputs of a failing run. To compile and run:\n\n{command}\n\n   \
@@ -48,7 +63,7 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
          extern long write(int, const void *, __SIZE_TYPE__);\nextern void _exit(int);\n\n\
          PLAIN static void say(const char *text) {{\n  __SIZE_TYPE__ length = 0;\n  \
          while (text[length]) length++;\n  write(2, text, length);\n}}\n\
-         PLAIN static void reached(const char *what) {{\n  say(\"\\n{MARK} \"); say(what); say(\"\\n\"); \
+         {before}PLAIN static void reached(const char *what) {{\n  {check}say(\"\\n{MARK} \"); say(what); say(\"\\n\"); \
          _exit({FAILED});\n}}\n\
          PLAIN void {REACHED}(const char *label) {{ reached(label); }}\n\n"
     );
@@ -56,6 +71,7 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
     if let Some(watched) = &case.watched {
         out.push_str(&watched.definitions());
     }
+    out.push_str(scheduler.unwrap_or_default());
     let mut defined: BTreeSet<String> = BTreeSet::new();
     let mut hooks = String::new();
     let errors = case.errors.functions.iter().map(String::as_str);
@@ -139,7 +155,11 @@ pub(crate) fn text(case: &Case<'_>, feeding: &Feeding<'_>, missing: &Missing, co
             }
             None => ("", give),
         };
-        let _ = writeln!(out, "{} {{\n{set}{give}}}", head(ty, name, parameter));
+        let wait = match scheduler {
+            Some(_) => format!("  wherefore_call(\"{name}\");\n"),
+            None => String::new(),
+        };
+        let _ = writeln!(out, "{} {{\n{wait}{set}{give}}}", head(ty, name, parameter));
     }
     for name in &missing.0 {
         if case.undefined.contains(name) {

@@ -13,6 +13,8 @@
 //! 4. `events`: all orders of the events of unrolled threads as one formula, for data of any size.
 //! 5. `random.rs`: random schedules; finds failures only.
 //! 6. `modular`: invariants of pairs of threads, for any number of them; proves only.
+//! 7. `why.rs`: which switches of a failing schedule matter, and where they may happen; `repair`:
+//!    changes after which no schedule fails.
 
 pub mod eager;
 mod engine;
@@ -20,6 +22,8 @@ mod events;
 mod explicit;
 mod modular;
 mod random;
+pub mod repair;
+pub mod why;
 
 use std::sync::Arc;
 

@@ -19,5 +19,6 @@ mod recursion;
 mod refinement;
 mod rules;
 mod thread_cases;
+mod thread_reasons;
 mod thread_rules;
 mod unrolled_proofs;

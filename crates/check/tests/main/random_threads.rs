@@ -7,7 +7,7 @@ use wherefore_frontend::{Language, parse};
 use wherefore_program::{Interpreter, Task};
 
 /// Numbers that depend on the seed only.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
@@ -62,7 +62,7 @@ impl Random {
     }
 
     /// Two or three threads with two globals and a lock; `f` may call itself.
-    fn program(&mut self) -> String {
+    pub(crate) fn program(&mut self) -> String {
         let recursive = self.below(8) == 0;
         let again = if recursive { "if (*) then x := f(!a); fi; " } else { "" };
         let threads = 2 + self.below(2);

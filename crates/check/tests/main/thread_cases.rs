@@ -16,7 +16,7 @@ use wherefore_program::{
 };
 
 /// Cases of these folders, with what is expected.
-fn cases() -> Vec<(PathBuf, YamlOwned)> {
+pub(crate) fn cases() -> Vec<(PathBuf, YamlOwned)> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for folder in [tests.join("tests/cases/threads"), tests.join("../frontend/tests/cases")] {
@@ -34,15 +34,15 @@ fn cases() -> Vec<(PathBuf, YamlOwned)> {
     found
 }
 
-fn text<'y>(yaml: &'y YamlOwned, key: &str) -> Option<&'y str> {
+pub(crate) fn text<'y>(yaml: &'y YamlOwned, key: &str) -> Option<&'y str> {
     yaml.as_mapping_get(key).and_then(YamlOwned::as_str)
 }
 
-fn number(yaml: &YamlOwned, key: &str) -> Option<usize> {
+pub(crate) fn number(yaml: &YamlOwned, key: &str) -> Option<usize> {
     yaml.as_mapping_get(key).and_then(YamlOwned::as_integer).map(|n| usize::try_from(n).expect("a count"))
 }
 
-fn list<'y>(yaml: &'y YamlOwned, key: &str) -> &'y [YamlOwned] {
+pub(crate) fn list<'y>(yaml: &'y YamlOwned, key: &str) -> &'y [YamlOwned] {
     yaml.as_mapping_get(key).and_then(YamlOwned::as_vec).map_or(&[], |list| list.as_slice())
 }
 

@@ -10,27 +10,41 @@
 //! 3. `explore.rs`: all schedules, by their number of context switches.
 //! 4. `schedule.rs`: runs with several threads, and whether the program can run them.
 //! 5. `walk.rs`: one run in place, for random schedules.
-//! 6. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
-//!    first value is never read.
+//! 6. `graph.rs`: all schedules of a kind, forwards and backwards; with it `windows.rs`, where
+//!    switches may happen, and `projection.rs`, which steps lie on failing schedules;
+//!    `ending.rs`: whether threads can always come to their ends; `slice.rs`: what of one failing schedule matters.
+//! 7. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
+//!    first value is never read; `effects.rs`: the cells that a step of a run reads and writes.
 
 mod dead;
+mod effects;
+mod ending;
 mod explore;
+mod graph;
 mod moves;
+mod projection;
 mod schedule;
+mod slice;
 mod starts;
 mod walk;
+mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::evaluate::{Choices, Store};
 use crate::interpret::{Cell, Extent, Frame, Interpreter, State, enumerate, fresh};
-use crate::program::{Assignment, Call, EdgeRef, Node, Operation, Program, ThreadStart};
+use crate::program::{Assignment, Call, EdgeRef, Node, Operation, ProcedureId, Program, ThreadStart};
 
+pub use effects::{Place, StepEffects};
+pub use ending::can_always_end;
 pub use explore::{ThreadCoverage, ThreadExploration, ThreadLimits, explore_threads};
 pub use moves::{Move, Moves, SwitchPoints};
+pub use projection::{ThreadProjection, thread_projection};
 pub use schedule::{Context, ThreadStep, ThreadTrace};
+pub use slice::thread_slice;
 pub use starts::{Threads, thread_starts};
 pub use walk::ThreadWalk;
+pub use windows::{Windows, windows};
 
 /// A configuration of a program with threads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,10 +77,31 @@ impl Thread {
         self.stack.last().map(|frame| Node { procedure: frame.procedure, location: frame.location })
     }
 
+    /// Where it is in the program that was given: the innermost frame that is not of a model of a
+    /// library function (such sources have names like `<threads>`); if there is none, the innermost
+    /// frame. None when it has ended.
+    pub fn place_in(&self, program: &Program) -> Option<Node> {
+        let frame = self.stack.iter().rev().find(|frame| is_given(program, frame)).or(self.stack.last())?;
+        let procedure = program.procedure(frame.procedure);
+        let location = frame.calling.map_or(frame.location, |call| procedure.edge(call).from);
+        Some(Node { procedure: frame.procedure, location })
+    }
+
+    /// The outermost procedure that is not of a model; none if there is no such frame.
+    pub fn root_in(&self, program: &Program) -> Option<ProcedureId> {
+        self.stack.iter().find(|frame| is_given(program, frame)).map(|frame| frame.procedure)
+    }
+
     /// Whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.stack.is_empty()
     }
+}
+
+/// Whether a frame is of the program that was given, and not of a model of a library function.
+fn is_given(program: &Program, frame: &Frame) -> bool {
+    let procedure = program.procedure(frame.procedure);
+    !program.source(procedure.span).name().starts_with('<')
 }
 
 impl ThreadedState {

@@ -14,7 +14,8 @@ use wherefore_report::{PageOptions, Task, TerminalOptions};
 
 use super::c::CSubject;
 use super::report::{Replayed, Word, check_word};
-use super::{ProgramArgs, Subject, text};
+use super::schedule::ScheduleArgs;
+use super::{ProgramArgs, Subject, text, threads};
 use crate::colour;
 use crate::exit::{CliError, Exit, print};
 
@@ -43,6 +44,9 @@ pub struct ExplainArgs {
     /// Write the call graph and the control-flow automata with the projection, in the DOT language.
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
 }
 
 /// How much is done for an explanation.
@@ -74,6 +78,17 @@ fn effort(text: &str) -> Result<f64, String> {
 /// Reads, decides, explains, prints, writes.
 pub fn run(args: &ExplainArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let subject = args.program.load()?;
+    if threads::has_threads(&args.program, &args.schedules, &subject)? {
+        let files = [
+            (args.html.is_some(), "--html"),
+            (args.sarif.is_some(), "--sarif"),
+            (args.witness.is_some(), "--witness"),
+            (args.dot.is_some(), "--dot"),
+            (!args.effort.inputs.is_empty(), "--inputs"),
+        ];
+        threads::refuse(&args.program, &files)?;
+        return threads::explain(&args.program, &args.schedules, &subject, threads::Depth::Everything, out);
+    }
     let answer = subject.answer(&args.program.usual_question());
     let explanation = explained(&args.program, &args.effort, &subject, &answer);
     args.write_files(&subject, &explanation)?;

@@ -26,6 +26,7 @@ pub mod serve;
 pub mod slice;
 mod summary;
 mod text;
+mod threads;
 pub mod trace;
 mod undecided;
 

@@ -16,7 +16,8 @@ use wherefore_pushdown::StopReason;
 use super::explain::{EffortArgs, seen};
 use super::report::{Replayed, Stats, Word};
 use super::run::{RunStep, steps};
-use super::{ProgramArgs, Subject, text};
+use super::schedule::ScheduleArgs;
+use super::{ProgramArgs, Subject, text, threads};
 use crate::exit::{CliError, Exit, print};
 
 /// Mark every line of a program that lies on some failing run; no failing run goes through the
@@ -41,6 +42,9 @@ pub struct ProjectArgs {
     /// Add the steps from line to line that lie on failing runs, and those that do not.
     #[arg(long)]
     edges: bool,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -121,6 +125,16 @@ const MOST_TIME: Duration = Duration::from_secs(30);
 /// Reads, decides, prints.
 pub fn run(args: &ProjectArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let subject = args.program.load()?;
+    if threads::has_threads(&args.program, &args.schedules, &subject)? {
+        let given = [
+            (args.engine.is_some(), "--engine"),
+            (args.stores, "--stores"),
+            (args.through.is_some(), "--through"),
+            (args.edges, "--edges"),
+        ];
+        threads::refuse(&args.program, &given)?;
+        return threads::project(&args.program, &args.schedules, &subject, out);
+    }
     let report = ProjectReport::of(args, &subject)?;
     let exit = match &report.through {
         Some(through) if report.verdict != Word::Unknown => {

@@ -23,6 +23,15 @@ pub enum Word {
 }
 
 impl Word {
+    /// `safe`, `unsafe` or `unknown`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// The verdict on all checks together.
     pub fn of(answer: &Answer) -> Self {
         match answer.decision() {

@@ -1,12 +1,13 @@
 //! Options about schedules, and failing schedules as data and in words: one block for each context.
 
-use std::fmt::Write;
-
 use clap::Args;
 use serde::Serialize;
+use wherefore_check::threads::why::SwitchReason;
 use wherefore_check::threads::{Covered, Schedule, ScheduleLimits, ScheduleSearch, Way};
 use wherefore_check::{Answer, Overall, Why};
 use wherefore_program::{Interpreter, LocationKind, ProcedureId, Program, Span, Task, Var, Variable};
+
+use super::threads::switches::Switch;
 
 /// How far schedules are searched.
 #[derive(Args, Clone, Debug)]
@@ -101,6 +102,9 @@ pub struct Block {
     /// The procedure where the thread started.
     pub name: String,
     pub steps: Vec<Line>,
+    /// What is known of the switch behind it; only said by `explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Switch>,
 }
 
 /// A step of a context.
@@ -113,9 +117,29 @@ pub struct Line {
     /// The shared variables that the step changes, with their new values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<(String, String)>,
+    /// Whether the failure depends on the step; only said by `explain` and `slice`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matters: Option<bool>,
 }
 
 impl Schedules {
+    /// A failing schedule with what matters of it: for each step whether it does, and what is known
+    /// of each switch.
+    pub fn explained(task: &Task, schedule: &Schedule, kept: &[bool], switches: &[SwitchReason]) -> Self {
+        let mut schedules = Self {
+            switches: Some(schedule.switches),
+            fewest: Some(schedule.fewest),
+            threads: Some(schedule.trace.last().threads.len()),
+            schedule: blocks(task, schedule, kept),
+            ..Self::default()
+        };
+        let contexts = schedule.trace.contexts();
+        for ((block, reason), context) in schedules.schedule.iter_mut().zip(switches).zip(contexts) {
+            block.switch = Some(Switch::of(task, schedule, &context, reason));
+        }
+        schedules
+    }
+
     /// What an answer says about schedules.
     pub fn of(task: &Task, answer: &Answer) -> Self {
         let mut facts = Self::default();
@@ -128,7 +152,7 @@ impl Schedules {
                     facts.switches = Some(schedule.switches);
                     facts.fewest = Some(schedule.fewest);
                     facts.threads = Some(schedule.trace.last().threads.len());
-                    facts.schedule = blocks(task, schedule);
+                    facts.schedule = blocks(task, schedule, &[]);
                 }
             }
             Overall::Unknown(Why::Switches { covered, .. }) => facts.covered = Some((*covered).into()),
@@ -153,7 +177,16 @@ impl Schedules {
     }
 }
 
-fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
+/// With how many switches every configuration is reached.
+pub fn saturated_in_words(saturated: usize) -> String {
+    let switches = match saturated {
+        1 => "1 switch reaches".to_owned(),
+        _ => format!("{saturated} switches reach"),
+    };
+    format!("for every number of context switches: {switches} all configurations")
+}
+
+fn blocks(task: &Task, schedule: &Schedule, kept: &[bool]) -> Vec<Block> {
     let trace = &schedule.trace;
     let program = &*task.program;
     let interpreter = Interpreter::new(program);
@@ -207,6 +240,7 @@ fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
             procedure: procedure.name.clone(),
             text: statement(program, span, location.kind),
             changes,
+            matters: kept.get(at).copied(),
         }
     };
     let has_place = |at: usize| {
@@ -219,12 +253,13 @@ fn blocks(task: &Task, schedule: &Schedule) -> Vec<Block> {
         thread: context.thread,
         name: name(context.thread),
         steps: context.steps.filter(|at| has_place(*at)).map(line).collect(),
+        switch: None,
     };
     trace.contexts().into_iter().map(context).collect()
 }
 
 /// Whether a place is in a model of a library function.
-fn is_model(program: &Program, span: Span) -> bool {
+pub fn is_model(program: &Program, span: Span) -> bool {
     program.source(span).name().starts_with('<')
 }
 
@@ -235,40 +270,4 @@ fn statement(program: &Program, span: Span, kind: LocationKind) -> String {
     }
     let text = program.source(span).text().get(span.start as usize..span.end as usize).unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Lanes: one block for each context, values where they change.
-pub fn write(out: &mut String, schedules: &Schedules) {
-    let blocks = &schedules.schedule;
-    // That the first thread is left when it has started all others is no switch.
-    let is_free = schedules.switches.is_some_and(|switches| switches + 1 < blocks.len());
-    let lane = blocks.iter().map(|block| block.name.chars().count()).max().unwrap_or(0);
-    let texts = blocks.iter().flat_map(|block| &block.steps).map(|step| step.text.chars().count());
-    let width = texts.max().unwrap_or(0).min(48);
-    for (at, block) in blocks.iter().enumerate() {
-        if at > 0 {
-            let words = if at == 1 && is_free { "start" } else { "switch" };
-            let _ = writeln!(out, "  {}  {words}", "─".repeat(lane + 4));
-        }
-        let mut name = format!("{} {:lane$}", block.thread, block.name);
-        if block.steps.is_empty() {
-            let _ = writeln!(out, "  {}", name.trim_end());
-        }
-        // A statement that takes several steps is shown once, with all that it changes.
-        let mut steps = block.steps.iter().peekable();
-        while let Some(step) = steps.next() {
-            let mut changes: Vec<&(String, String)> = step.changes.iter().collect();
-            while let Some(next) = steps.peek() {
-                if (next.line, &next.text, &next.procedure) != (step.line, &step.text, &step.procedure) {
-                    break;
-                }
-                changes.extend(&steps.next().expect("it was seen").changes);
-            }
-            let changes: Vec<String> =
-                changes.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            let line = format!("  {name}  {:5}  {:width$}  {}", step.line, step.text, changes.join(" "));
-            let _ = writeln!(out, "{}", line.trim_end());
-            name = " ".repeat(lane + 2);
-        }
-    }
 }

@@ -9,7 +9,8 @@ use wherefore_program::CallStack;
 
 use super::report::{Place, Stats, Word};
 use super::run::{RunStep, sliced_steps};
-use super::{ProgramArgs, Subject, text};
+use super::schedule::ScheduleArgs;
+use super::{ProgramArgs, Subject, text, threads};
 use crate::exit::{CliError, Exit, print};
 
 /// Show what of a failing run decides that it fails; all else could be left out.
@@ -21,6 +22,9 @@ pub struct SliceArgs {
     /// Whether the calls that lead to the failure are part of the slice.
     #[arg(long, value_enum, default_value = "keep")]
     calls: Calls,
+
+    #[command(flatten)]
+    schedules: ScheduleArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -73,6 +77,10 @@ impl SliceStep {
 /// Reads, decides, slices, prints.
 pub fn run(args: &SliceArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let subject = args.program.load()?;
+    if threads::has_threads(&args.program, &args.schedules, &subject)? {
+        threads::refuse(&args.program, &[(args.calls == Calls::Skip, "--calls skip")])?;
+        return threads::explain(&args.program, &args.schedules, &subject, threads::Depth::Slice, out);
+    }
     let report = SliceReport::of(args, &subject);
     let text = match args.program.json {
         true => text::json(&report),

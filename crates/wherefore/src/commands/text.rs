@@ -11,6 +11,7 @@ use super::run::{RunStep, Slice};
 use super::schedule;
 use super::slice::SliceReport;
 use super::summary::{self, Detail, verdict};
+use super::threads::lanes;
 use super::undecided::Undecided;
 use crate::colour;
 
@@ -54,7 +55,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
                 let schedules = schedules.expect("it is there");
                 let words = schedules.words().unwrap_or_default();
                 let _ = writeln!(out, "\na failing schedule {words}, to {}:", error.words());
-                schedule::write(&mut out, schedules);
+                lanes::write(&mut out, schedules);
             }
             Some(slice) if !style.all_steps && slice.matter < slice.of => {
                 let Slice { matter, of } = slice;
@@ -88,9 +89,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
     }
     let saturated = report.schedules.as_ref().and_then(|schedules| schedules.saturated);
     if let (Word::Safe, Some(saturated)) = (report.verdict, saturated) {
-        let switches =
-            if saturated == 1 { "1 switch reaches" } else { &format!("{saturated} switches reach") };
-        let _ = writeln!(out, "for every number of context switches: {switches} all configurations");
+        let _ = writeln!(out, "{}", schedule::saturated_in_words(saturated));
     }
     if let (Word::Safe, Some(bound)) = (report.verdict, report.bound) {
         let iterations = if bound == 1 { "1 iteration" } else { &format!("{bound} iterations") };
@@ -134,7 +133,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
 }
 
 /// What a replay showed, in a sentence.
-fn replayed(replay: &Replayed, error: &Place) -> String {
+pub fn replayed(replay: &Replayed, error: &Place) -> String {
     let why = replay.why.as_deref().unwrap_or_default();
     match (replay.outcome, why) {
         ("confirmed", "") => format!("replayed: the compiled program fails at {}:{}", error.file, error.line),

@@ -15,6 +15,7 @@ mod proofs;
 mod properties;
 mod property;
 mod replay;
+mod schedules;
 mod sources;
 mod task;
 mod terminal;

@@ -135,7 +135,7 @@ fn bad_programs_and_questions_leave_with_two() {
 }
 
 #[test]
-fn threads_are_checked_and_other_commands_refuse_them_with_their_line() {
+fn threads_are_checked_and_projected() {
     let folder = std::env::temp_dir().join(format!("wherefore-programs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a temporary folder");
     let file = folder.join("threads.bp");
@@ -159,7 +159,8 @@ fn threads_are_checked_and_other_commands_refuse_them_with_their_line() {
     assert_eq!((code, &bounded["verdict"]), (Some(5), &json!("unknown")));
     assert_eq!(bounded["covered"], json!({ "switches": 0 }));
     let (code, projected) = answer(&["project", &name]);
-    assert_eq!((code, &projected["verdict"]), (Some(5), &json!("unknown")));
-    let reason = projected["reason"].as_str().expect("a reason");
-    assert!(reason.contains("threads are not supported here") && reason.contains("threads.bp:5"), "{reason}");
+    assert_eq!((code, &projected["verdict"]), (Some(10), &json!("unsafe")));
+    let lines = |thread: usize| &projected["projection"][thread]["in"];
+    assert_eq!(lines(0), &json!({ "4": 1, "5": 1, "6": 1 }));
+    assert_eq!(lines(1), &json!({ "2": 1 }));
 }
