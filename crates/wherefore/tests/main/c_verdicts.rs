@@ -209,17 +209,3 @@ fn structures_of_bit_fields_are_passed() {
         )],
     );
 }
-
-#[test]
-fn the_number_of_arguments_is_not_negative() {
-    judge(
-        "argc",
-        &[
-            ("int main(int argc, char **argv) { if (argc < 0) reach_error(); return 0; }", &[], &["safe"]),
-            ("int main(int argc, char **argv) { if (argc == 3) reach_error(); return 0; }", &[], &["unsafe"]),
-            ("int main(int n) { if (n == 2147483647) reach_error(); return 0; }", &[], &["unsafe"]),
-            // An entry of another name gets any number.
-            ("int f(int argc) { if (argc < 0) reach_error(); return 0; }", &["--entry", "f"], &["unsafe"]),
-        ],
-    );
-}

@@ -65,10 +65,10 @@ fn judge(cases: &[Case]) {
     for (files, expected) in cases {
         let mut command = Command::new(env!("CARGO_BIN_EXE_wherefore"));
         command.arg("check").args(files.iter().map(|file| folder.join(file)));
-        // Where a fault is known, the search ends with it.
         command.args(["--json", "--no-explain", "--timeout", "60"]);
+        // Where a fault is known, the search ends with it.
         if let Some((_, line)) = expected {
-            command.args(["--line", &line.to_string()]);
+            command.args(["--line", &line.to_string(), "--first-failure"]);
         }
         let output = command.output().expect("the binary runs");
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout)

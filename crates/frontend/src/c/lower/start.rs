@@ -2,8 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Argument, Assignment, BinaryOp, Call, Expr, ExprKind, LocationId, LocationKind, Operation, Procedure,
-    Span, Var,
+    Argument, Assignment, BinaryOp, Call, Expr, LocationId, LocationKind, Operation, Procedure, Span, Var,
 };
 
 use super::body::Body;
@@ -97,17 +96,10 @@ impl Lower<'_, '_> {
     pub(crate) fn run(&mut self, id: FunctionId, span: Span) {
         let tree = self.cx.tree;
         let mut arguments = Vec::new();
-        for (i, parameter) in tree.function(id).signature.parameters.iter().enumerate() {
+        for parameter in &tree.function(id).signature.parameters {
             let types = self.piece_types(parameter, span).unwrap_or_default();
             let count = types.iter().filter(|ty| !tree.types.is_opaque(ty)).count();
-            match parameter {
-                // The number of arguments of a program is not negative (C17 5.1.2.2.1).
-                CType::Int { bits: 32, signed: true } if i == 0 && tree.function(id).name == "main" => {
-                    let kind = ExprKind::Choice { below: Some(1 << 31) };
-                    arguments.push(Argument::Value(Expr { kind, ty: tree.types.scalar(parameter) }));
-                }
-                _ => arguments.extend((0..count).map(|_| Argument::Arbitrary)),
-            }
+            arguments.extend((0..count).map(|_| Argument::Arbitrary));
         }
         let results = self.cx.result_types(id).iter().map(|_| None).collect();
         let callee = self.cx.procedures[&id];
