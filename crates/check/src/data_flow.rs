@@ -9,8 +9,9 @@
 //! that must accept every proof, nothing is done here.
 //!
 //! Memory at known addresses becomes variables ([`Cells`]), and expressions with one value become
-//! constants ([`fold`]); what is known at heads of loops is handed to engines ([`LoopFacts`]). Locations and edges keep their numbers, so that a run of the program that
-//! is left is one of the original, once its cells are put back into memory.
+//! constants ([`fold`]); what is known at heads of loops is handed to engines ([`LoopFacts`]).
+//! Locations and edges keep their numbers, so that a run of the program that is left is one of the
+//! original, once its cells are put back into memory.
 
 use std::sync::Arc;
 

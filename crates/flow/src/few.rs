@@ -12,9 +12,9 @@ use crate::expression::{Known, range_of};
 use crate::range::Range;
 
 /// Sets with more numbers are not kept.
-pub const MOST: usize = 16;
+pub(crate) const MOST: usize = 16;
 
-/// At most [`MOST`] numbers, in ascending order; at least one.
+/// At most 16 numbers, in ascending order; at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Few(Arc<[u64]>);
 

@@ -9,7 +9,8 @@
 //!    paths. [`Analysis`]: analyses of one's own, solved by [`tabulate`]; [`Reaching`], [`Live`] and
 //!    [`Uninitialised`] are written with it.
 //! 5. [`Cells`]: memory at known addresses as variables; [`fold`]: constants in the place of
-//!    expressions with one value; [`LoopFacts`]: bounds as conditions at the heads of loops; [`Slice`]: the part of a program that matters for some locations.
+//!    expressions with one value; [`LoopFacts`]: bounds as conditions at the heads of loops;
+//!    [`Slice`]: the part of a program that matters for some locations.
 
 mod analysis;
 mod available;

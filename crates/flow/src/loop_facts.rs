@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use wherefore_program::{
-    Assignment, BinaryOp, Expr, ExprKind, Graph, LocationId, ModRef, Node, Operation, Procedure, ProcedureId,
-    Program, Scalar, Target, Type, Var, Variable,
+    Assignment, BinaryOp, Expr, ExprKind, LocationId, ModRef, Node, Operation, ProcedureId, Program, Scalar,
+    Target, Type, Var, Variable,
 };
 
 use crate::expression::Known;
@@ -31,10 +31,10 @@ impl LoopFacts {
         let effects = ModRef::new(program);
         let mut at = Vec::new();
         for (procedure, body) in program.procedures() {
-            for (location, inside) in loops(body) {
-                let node = Node { procedure, location };
+            for found in body.loops() {
+                let node = Node { procedure, location: LocationId(found.head) };
                 let Some(known) = ranges.at(node) else { continue };
-                let changed = changed(program, procedure, &inside, &effects).into_iter();
+                let changed = changed(program, procedure, &found.body, &effects).into_iter();
                 let facts = changed
                     .filter_map(|variable| Some((variable, fact(program, procedure, variable, known)?)));
                 at.push((node, facts.take(MOST).collect()));
@@ -60,38 +60,6 @@ impl LoopFacts {
         }
         is_other.then_some(changed)
     }
-}
-
-/// The heads of the loops of a procedure, with the locations of each loop.
-fn loops(body: &Procedure) -> Vec<(LocationId, BTreeSet<u32>)> {
-    let edges = body.edges.iter().map(|edge| (edge.from.0, edge.to.0));
-    let graph = Graph::new(body.locations.len(), edges);
-    let mut rank = vec![u32::MAX; body.locations.len()];
-    for (at, node) in graph.reverse_postorder(body.entry.0).into_iter().enumerate() {
-        rank[node as usize] = at as u32;
-    }
-    let mut found = Vec::new();
-    for head in body.location_ids() {
-        let back: Vec<u32> = body
-            .edges
-            .iter()
-            .filter(|edge| edge.to == head && rank[head.0 as usize] <= rank[edge.from.0 as usize])
-            .map(|edge| edge.from.0)
-            .collect();
-        if back.is_empty() {
-            continue;
-        }
-        // What comes back to the head without going through it before.
-        let mut inside = BTreeSet::from([head.0]);
-        let mut open = back;
-        while let Some(at) = open.pop() {
-            if inside.insert(at) {
-                open.extend(body.edges.iter().filter(|edge| edge.to.0 == at).map(|edge| edge.from.0));
-            }
-        }
-        found.push((head, inside));
-    }
-    found
 }
 
 /// The single-valued variables that a loop changes.

@@ -3,9 +3,9 @@
 //! Reading order: [`Terms`] (the arena; `terms.rs`) and its builders, which simplify (`logic.rs`,
 //! `linear.rs`, `compare.rs`, `arithmetic.rs`, `floats.rs`, `slices.rs`, `arrays.rs`); [`Model`];
 //! the trait [`Solver`]; the embedded solver [`BitBlaster`] from the top down: `bit_blaster.rs`,
-//! `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, `preprocess.rs`, and `reads.rs` for arrays, `recall.rs` for
-//! answers of before, `float_circuits.rs`, `float_casts.rs`, `float_parts.rs` for floating-point
-//! numbers; solvers of other makers: [`External`].
+//! `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, `preprocess.rs`, and `reads.rs` for arrays,
+//! `recall.rs` for answers of before, `float_circuits.rs`, `float_casts.rs`, `float_parts.rs` for
+//! floating-point numbers; solvers of other makers: [`External`].
 //!
 //! The semantics are those of SMT-LIB's theories of fixed-size bit-vectors and arrays; division by
 //! zero included. Arrays cannot be compared with each other. Floating-point numbers are

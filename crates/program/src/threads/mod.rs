@@ -12,7 +12,8 @@
 //! 5. `walk.rs`: one run in place, for random schedules.
 //! 6. `graph.rs`: all schedules of a kind, forwards and backwards; with it `windows.rs`, where
 //!    switches may happen, and `projection.rs`, which steps lie on failing schedules;
-//!    `ending.rs`: whether threads can always come to their ends; `slice.rs`: what of one failing schedule matters.
+//!    `ending.rs`: whether threads can always come to their ends; `slice.rs`: what of one failing
+//!    schedule matters.
 //! 7. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
 //!    first value is never read; `effects.rs`: the cells that a step of a run reads and writes.
 
