@@ -22,7 +22,8 @@ const MOST_STATES: usize = 200;
 ///             on lock($m):\n  free -> held\n  held -> error \"locked twice\"\n";
 /// let property = wherefore_properties::parse("lock.spec", text).unwrap();
 /// assert_eq!(property.rules.len(), 1);
-/// let error = wherefore_properties::parse("lock.spec", &text.replace("-> held", "-> hold")).unwrap_err();
+/// let wrong = text.replace("-> held", "-> hold");
+/// let error = wherefore_properties::parse("lock.spec", &wrong).unwrap_err();
 /// assert_eq!(error.to_string(), "lock.spec:5:11: there is no state `hold`");
 /// ```
 pub fn parse(file: &str, text: &str) -> Result<Property, PropertyError> {
