@@ -125,6 +125,10 @@ pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Bud
         let why = "that memory is not freed does not show in a run";
         return Some(Replay::NotReplayed { why: why.to_owned() });
     }
+    if site.kind == ErrorKind::Violation(ViolationKind::Claim) {
+        let why = "a claim is not part of the compiled program";
+        return Some(Replay::NotReplayed { why: why.to_owned() });
+    }
     if let Some(why) = unwatched(task, recipe, site) {
         return Some(Replay::NotReplayed { why });
     }

@@ -10,14 +10,14 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use wherefore_flow::LoopFacts;
-use wherefore_program::{ErrorKind, ProcedureId, Task, Var};
+use wherefore_program::{ErrorKind, Node, ProcedureId, Task, Var};
 use wherefore_pushdown::StopReason;
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session, Settling, Told};
 use crate::sliced::{Followed, Sliced};
 use crate::threads::Covered;
-use crate::verdict::{Answer, Cause, EngineName, Facts, Stopped, Verdict, Why};
+use crate::verdict::{Answer, Cause, EngineName, Evidence, Facts, ProofKind, Stopped, Verdict, Why};
 use crate::watch::Watch;
 
 /// Which checks are decided.
@@ -244,13 +244,13 @@ impl Search<'_> {
         let task = task_of(&mut checks.iter().copied());
         let Some(sliced) = Sliced::new(&task, &self.session.prover) else {
             let asked = Asked::new(&task, self.known, |_, _| true);
-            return race(&asked, self.engines, self.session, budget);
+            return asked.with_bounds(race(&asked, self.engines, self.session, budget));
         };
         let begin = Instant::now();
         let asked = Asked::new(&sliced.task, self.known, |procedure, variable| {
             sliced.slice.keeps(procedure, variable)
         });
-        let found = race(&asked, self.engines, self.session, budget);
+        let found = asked.with_bounds(race(&asked, self.engines, self.session, budget));
         let Followed { mut answer, provided } = sliced.follow(found);
         if provided.is_empty() {
             return answer;
@@ -259,7 +259,7 @@ impl Search<'_> {
         let asked = Asked::new(&task, self.known, |_, _| true);
         // Where the slice fails soon, the program does so soon or behind much that does not matter.
         let budget = budget.within((begin.elapsed() * 10).max(LEAST_WHOLE));
-        let whole = race(&asked, self.engines, self.session, &budget);
+        let whole = asked.with_bounds(race(&asked, self.engines, self.session, &budget));
         answer.facts = whole.facts;
         for ((at, parts), verdict) in provided.into_iter().zip(whole.verdicts) {
             answer.verdicts[at] = match verdict {
@@ -288,15 +288,32 @@ struct Asked {
     /// The same where what is known at the heads of loops is assumed there. Bounded checking and
     /// random runs have no use for it: it only makes iterations longer.
     knowing: Task,
+    /// The same in words; none if nothing is known.
+    bounds: Option<Vec<(Node, String)>>,
 }
 
 impl Asked {
     fn new(task: &Task, known: &LoopFacts, keeps: impl Fn(ProcedureId, Var) -> bool) -> Self {
-        let knowing = match known.assumed(&task.program, keeps) {
-            Some(program) => Task { program: Arc::new(program), ..task.clone() },
-            None => task.clone(),
-        };
-        Self { plain: task.clone(), knowing }
+        match known.assumed(&task.program, &keeps) {
+            Some(program) => {
+                let knowing = Task { program: Arc::new(program), ..task.clone() };
+                Self { plain: task.clone(), knowing, bounds: Some(known.in_words(keeps)) }
+            }
+            None => Self { plain: task.clone(), knowing: task.clone(), bounds: None },
+        }
+    }
+
+    /// What engines say, with the bounds that their invariants rest on.
+    fn with_bounds(&self, mut answer: Answer) -> Answer {
+        for verdict in answer.verdicts.iter_mut().filter(|_| self.bounds.is_some()) {
+            if let Verdict::Safe(proof) = verdict
+                && let ProofKind::Invariants { holds, .. } = &proof.evidence.kind
+            {
+                let kind = ProofKind::Invariants { holds: holds.clone(), bounds: self.bounds.clone() };
+                proof.evidence = Arc::new(Evidence { kind, ..(*proof.evidence).clone() });
+            }
+        }
+        answer
     }
 
     fn of(&self, engine: &dyn Engine) -> &Task {

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use wherefore_flow::Slice;
-use wherefore_program::{Span, Task};
+use wherefore_program::{Node, Span, Task};
 
 use crate::prover::Prover;
 use crate::verdict::{Answer, Evidence, FailingRun, Proof, ProofKind, Verdict, Why};
@@ -71,9 +71,12 @@ impl Sliced {
 
     /// A proof without what it says about locations that the slice does not have.
     fn of_program(&self, proof: &Proof) -> Proof {
-        let ProofKind::Invariants(list) = &proof.evidence.kind else { return proof.clone() };
-        let kept = list.iter().filter(|(node, _)| self.slice.has(*node)).cloned().collect();
-        let evidence = Evidence { kind: ProofKind::Invariants(kept), ..(*proof.evidence).clone() };
+        let ProofKind::Invariants { holds, bounds } = &proof.evidence.kind else { return proof.clone() };
+        let kept = |list: &[(Node, String)]| {
+            list.iter().filter(|(node, _)| self.slice.has(*node)).cloned().collect()
+        };
+        let kind = ProofKind::Invariants { holds: kept(holds), bounds: bounds.as_deref().map(kept) };
+        let evidence = Evidence { kind, ..(*proof.evidence).clone() };
         Proof { evidence: Arc::new(evidence), ..proof.clone() }
     }
 }

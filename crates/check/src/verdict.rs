@@ -121,7 +121,13 @@ pub enum ProofKind {
     /// The set of reachable stores is complete, and has no error.
     Saturation,
     /// An inductive invariant at each location.
-    Invariants(Vec<(Node, String)>),
+    Invariants {
+        /// The invariants, in words of the source.
+        holds: Vec<(Node, String)>,
+        /// Bounds of variables at heads of loops, which data flow has found and the proof assumes,
+        /// as far as they have words in the source; none if nothing is assumed.
+        bounds: Option<Vec<(Node, String)>>,
+    },
     /// All loops end within a number of iterations, and no run fails within it.
     Unrolling {
         /// The number of iterations.

@@ -22,7 +22,16 @@ const MOST: usize = 24;
 /// Conditions that hold whenever a run is at the head of a loop.
 #[derive(Clone, Debug, Default)]
 pub struct LoopFacts {
-    at: Vec<(Node, Vec<(Var, Expr)>)>,
+    at: Vec<(Node, Vec<Fact>)>,
+}
+
+/// What is known about one variable.
+#[derive(Clone, Debug)]
+struct Fact {
+    variable: Var,
+    condition: Expr,
+    /// The same in words of the source; addresses and parts of memory have none.
+    text: Option<String>,
 }
 
 impl LoopFacts {
@@ -35,8 +44,7 @@ impl LoopFacts {
                 let node = Node { procedure, location: LocationId(found.head) };
                 let Some(known) = ranges.at(node) else { continue };
                 let changed = changed(program, procedure, &found.body, &effects).into_iter();
-                let facts = changed
-                    .filter_map(|variable| Some((variable, fact(program, procedure, variable, known)?)));
+                let facts = changed.filter_map(|variable| fact(program, procedure, variable, known));
                 at.push((node, facts.take(MOST).collect()));
             }
         }
@@ -49,9 +57,9 @@ impl LoopFacts {
         let mut changed = program.clone();
         let mut is_other = false;
         for (Node { procedure, location }, facts) in &self.at {
-            let kept = facts.iter().filter(|(variable, _)| keeps(*procedure, *variable));
-            let all = kept.map(|(_, fact)| fact.clone()).reduce(|a, b| Expr::binary(BinaryOp::And, a, b));
-            let Some(condition) = all else { continue };
+            let kept = facts.iter().filter(|fact| keeps(*procedure, fact.variable));
+            let all = kept.map(|fact| fact.condition.clone());
+            let Some(condition) = all.reduce(|a, b| Expr::binary(BinaryOp::And, a, b)) else { continue };
             is_other = true;
             let edges = changed.procedures[procedure.0 as usize].edges.iter_mut();
             for edge in edges.filter(|edge| edge.from == *location) {
@@ -59,6 +67,20 @@ impl LoopFacts {
             }
         }
         is_other.then_some(changed)
+    }
+
+    /// The conditions about variables that are kept, in words of the source, as far as there are
+    /// any.
+    pub fn in_words(&self, keeps: impl Fn(ProcedureId, Var) -> bool) -> Vec<(Node, String)> {
+        let mut list = Vec::new();
+        for (node, facts) in &self.at {
+            let kept = facts.iter().filter(|fact| keeps(node.procedure, fact.variable));
+            let texts: Vec<&str> = kept.filter_map(|fact| fact.text.as_deref()).collect();
+            if !texts.is_empty() {
+                list.push((*node, texts.join(" && ")));
+            }
+        }
+        list
     }
 }
 
@@ -83,11 +105,45 @@ fn changed(
     found
 }
 
+/// What is known about a variable; none if it says nothing.
+fn fact(program: &Program, procedure: ProcedureId, variable: Var, known: &Values) -> Option<Fact> {
+    let declared = program.variable(procedure, variable);
+    let condition = condition(declared, variable, known)?;
+    Some(Fact { variable, condition, text: in_words(declared, variable, known) })
+}
+
+/// The bounds of a variable as an expression of C.
+fn in_words(declared: &Variable, variable: Var, known: &Values) -> Option<String> {
+    // Cells of memory that have no name in the source, and the front end's own variables.
+    let Type::Scalar(ty) = declared.ty else { return None };
+    if declared.pointer || !declared.name.starts_with(|c: char| c == '_' || c.is_alphabetic()) {
+        return None;
+    }
+    if declared.name.starts_with("memory.") {
+        return None;
+    }
+    let name = &declared.name;
+    let (range, full) = (known.of(variable)?, Range::full(ty));
+    let compare = |low: i128, high: i128, least: i128, most: i128| {
+        let parts = [
+            (low > least).then(|| format!("{name} >= {low}")),
+            (high < most).then(|| format!("{name} <= {high}")),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" && ")
+    };
+    let text = if declared.signed {
+        let ((low, high), (least, most)) = (range.signed_bounds(), full.signed_bounds());
+        compare(low.into(), high.into(), least.into(), most.into())
+    } else {
+        let ((low, high), (least, most)) = (range.unsigned_bounds(), full.unsigned_bounds());
+        compare(low.into(), high.into(), least.into(), most.into())
+    };
+    (!text.is_empty()).then_some(text)
+}
+
 /// What is known about a variable, as a condition; none if it says nothing.
-fn fact(program: &Program, procedure: ProcedureId, variable: Var, known: &Values) -> Option<Expr> {
-    let Variable { ty: Type::Scalar(ty @ Scalar::Bits(_)), float: false, .. } =
-        program.variable(procedure, variable)
-    else {
+fn condition(declared: &Variable, variable: Var, known: &Values) -> Option<Expr> {
+    let Variable { ty: Type::Scalar(ty @ Scalar::Bits(_)), float: false, .. } = declared else {
         return None;
     };
     let ty = *ty;

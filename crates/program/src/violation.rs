@@ -46,6 +46,8 @@ pub enum ViolationKind {
     Lock,
     /// A library is used against the rules of the property with this name.
     Property(&'static str),
+    /// A condition does not hold that was claimed to hold, by an annotation or a witness.
+    Claim,
 }
 
 impl ViolationKind {
@@ -88,6 +90,7 @@ impl ViolationKind {
             Self::Deadlock => "deadlock",
             Self::Lock => "lock",
             Self::Property(name) => name,
+            Self::Claim => "claim",
         }
     }
 }
@@ -175,6 +178,16 @@ impl Program {
         program
     }
 
+    /// What breaks the rule that a location stands for: "`a[i]`".
+    pub fn violation_subject(&self, node: Node) -> Option<String> {
+        let violation = self.violation(node)?;
+        let text = self.source(violation.subject).text();
+        match text.get(violation.subject.start as usize..violation.subject.end as usize)? {
+            "" => Some(violation.text.trim_end_matches(" does not hold").to_owned()),
+            subject => Some(format!("`{}`", shortened(subject))),
+        }
+    }
+
     /// What a run does that ends at an error, in one sentence without a full stop: "`a[i]` is
     /// outside of its array of 8 elements (index = 8)". `last` is the state at the error.
     pub fn violation_in_words(&self, node: Node, last: Option<&State>) -> Option<String> {
@@ -184,7 +197,11 @@ impl Program {
         }
         let text = self.source(violation.subject).text();
         let subject = text.get(violation.subject.start as usize..violation.subject.end as usize)?;
-        let mut words = format!("`{}` {}", shortened(subject), violation.text);
+        let mut words = match subject {
+            // The text says it all.
+            "" => violation.text.clone(),
+            _ => format!("`{}` {}", shortened(subject), violation.text),
+        };
         let shown: Vec<String> = last
             .into_iter()
             .flat_map(|state| {

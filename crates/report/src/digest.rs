@@ -6,8 +6,13 @@ use sha2::{Digest, Sha256};
 
 /// The digest of a text, as 64 hexadecimal digits.
 pub(crate) fn sha256(text: &str) -> String {
+    sha256_of(text.as_bytes())
+}
+
+/// The digest of a file, as 64 hexadecimal digits.
+pub fn sha256_of(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(64);
-    for byte in Sha256::digest(text.as_bytes()) {
+    for byte in Sha256::digest(bytes) {
         write!(out, "{byte:02x}").expect("a string takes any text");
     }
     out

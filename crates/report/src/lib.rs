@@ -22,6 +22,7 @@ mod source;
 pub mod terminal;
 pub mod witness;
 
+pub use digest::sha256_of;
 pub use html::{PageOptions, page};
 pub use json::json;
 pub use sarif::sarif;

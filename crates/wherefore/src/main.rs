@@ -33,6 +33,7 @@ enum Command {
     Flow(commands::flow::FlowArgs),
     Slice(commands::slice::SliceArgs),
     Trace(commands::trace::TraceArgs),
+    Validate(commands::validate::ValidateArgs),
     Serve(commands::serve::ServeArgs),
     Harness(commands::harness::HarnessArgs),
     Properties(commands::properties::PropertiesArgs),
@@ -42,16 +43,17 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let mut cli = Cli::parse();
     colour::choose(cli.color);
     let out = &mut std::io::stdout();
-    let outcome = match &cli.command {
+    let outcome = match &mut cli.command {
         Command::Check(args) => commands::check::run(args, out),
         Command::Explain(args) => commands::explain::run(args, out),
         Command::Project(args) => commands::project::run(args, out),
         Command::Flow(args) => commands::flow::run(args, out),
         Command::Slice(args) => commands::slice::run(args, out),
         Command::Trace(args) => commands::trace::run(args, out),
+        Command::Validate(args) => commands::validate::run(args, out),
         Command::Serve(args) => commands::serve::run(args, out),
         Command::Harness(args) => commands::harness::run(args, out),
         Command::Properties(args) => commands::properties::run(args, out),

@@ -302,7 +302,8 @@ impl<'t, 's> Search<'t, 's> {
                 }
                 let invariants: Vec<(usize, Term)> =
                     certificate.holds.iter().map(|(point, formula)| (*point, *formula)).collect();
-                let kind = ProofKind::Invariants(in_words(machine, graph, &invariants));
+                let holds = in_words(machine, graph, &invariants);
+                let kind = ProofKind::Invariants { holds, bounds: None };
                 let checked = ProofCheck::Accepted(self.session.prover.command_line());
                 let evidence = Arc::new(Evidence { by: self.by, kind, checked });
                 Verdict::Safe(Proof { evidence, reached: Reached::Unknown })

@@ -20,6 +20,7 @@ use super::recover::{self, Lost};
 use super::rewrite::{Rewritten, rewrite};
 use super::spellings;
 use super::tokens::without_comments;
+use super::witness::Head;
 use super::{Options, STANDARD_INPUT};
 use crate::diagnostics::LoadError;
 
@@ -83,10 +84,25 @@ pub(crate) fn read(path: &Path, options: &Options, sources: &mut Sources) -> Res
     let main = sources.add(&file, &original);
     sources.also_named(&path.display().to_string(), main);
     sources.quotable.give(path, arguments);
+    let inserted = options.insertions.of(path);
+    sources.changes.extend(inserted.map(|inserted| (main, inserted.changes.clone())));
     if path.extension().is_some_and(|extension| extension == "i") {
-        return Ok(Text::new(LineTable::identity(main, &original), &without_comments(&original)));
+        let lines = LineTable::identity(main, &original);
+        let Some(inserted) = inserted else {
+            return Ok(Text::new(lines, &without_comments(&original)));
+        };
+        let (text, added) = inserted.applied_to(&original, Head::Inside);
+        return Ok(Text::new(lines.with_added(added), &without_comments(&text)));
     }
-    let text = preprocess(path, without_markers(&original), arguments, &mut sources.quotable)?;
+    let given = match inserted {
+        None => without_markers(&original).map(|text| Given { head: "", text }),
+        Some(inserted) => {
+            let (text, _) = inserted.applied_to(&original, Head::Apart);
+            let text = without_markers(&text).unwrap_or(text);
+            Some(Given { head: &inserted.head, text })
+        }
+    };
+    let text = preprocess(path, given, arguments, &mut sources.quotable)?;
     let lines = LineTable::with_markers(main, &text);
     Ok(Text::new(lines, &text))
 }
@@ -125,11 +141,18 @@ fn without_markers(text: &str) -> Option<String> {
     Some(text.lines().map(keep).collect::<Vec<_>>().join("\n") + "\n")
 }
 
+/// A text that stands for a file.
+struct Given<'a> {
+    /// Declarations of ours in front of it.
+    head: &'a str,
+    text: String,
+}
+
 /// Runs the preprocessor on a file, or on a text that stands for it, and takes note of the files
 /// that it reads.
 fn preprocess(
     path: &Path,
-    text: Option<String>,
+    given: Option<Given>,
     arguments: &[String],
     quotable: &mut Quotable,
 ) -> Result<String, LoadError> {
@@ -141,13 +164,13 @@ fn preprocess(
         // Functions of `ctype.h` are called as functions, which have models, and not as macros that
         // look into tables of the C library.
         command.args(["-E", "-D__NO_CTYPE"]).args(arguments).args(more);
-        match &text {
+        match &given {
             None => command.arg(path).stdin(Stdio::null()).output(),
-            Some(text) => {
+            Some(Given { head, text }) => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 command.arg("-iquote").arg(folder.unwrap_or(Path::new("."))).args(["-x", "c", "-"]);
                 let name = file.replace('\\', "\\\\").replace('"', "\\\"");
-                output_on(command, &to_bytes(&format!("# 1 \"{name}\"\n{text}")))
+                output_on(command, &to_bytes(&format!("{head}\n# 1 \"{name}\"\n{text}")))
             }
         }
     };

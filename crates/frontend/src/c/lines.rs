@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::{FileId, SourceFile, Span, from_bytes, shown};
 
 use super::quotable::{Quotable, Shown};
+use super::witness::Change;
 
 /// The files that spans refer to. A file is read when a span first leads to it, if it may be
 /// quoted.
@@ -16,6 +17,8 @@ pub(crate) struct Sources {
     known: FxHashMap<String, Option<FileId>>,
     /// Files of which only places are shown.
     hidden: FxHashSet<FileId>,
+    /// What was put into files before they were read.
+    pub(crate) changes: FxHashMap<FileId, Vec<Change>>,
 }
 
 impl Sources {
@@ -244,13 +247,44 @@ impl LineTable {
         let here = self.text[line.start..end].trim_end_matches(['\n', '\r']);
         let source = &sources.files[file.0 as usize];
         let original = source.line(line.number).unwrap_or("");
-        if here == original || shown(here) == original {
-            let column = original.as_ptr() as usize - source.text().as_ptr() as usize;
-            let at = column + (offset - line.start).min(original.len());
-            return Span::new(file, at, at + 1);
+        let column = original.as_ptr() as usize - source.text().as_ptr() as usize;
+        let within = offset - line.start;
+        let exact = |within: usize| {
+            let at = column + within.min(original.len());
+            Span::new(file, at, at + 1)
+        };
+        if is_unchanged(here, original) {
+            return exact(within);
+        }
+        let changes = sources.changes.get(&file).map(Vec::as_slice).unwrap_or_default();
+        let inside = |change: &&Change| (column..=column + original.len()).contains(&change.at);
+        let mut changed = original.to_owned();
+        for change in changes.iter().filter(inside).rev() {
+            changed.insert_str(change.at - column, &change.text);
+        }
+        if is_unchanged(here, &changed) {
+            let mut added = 0;
+            for change in changes.iter().filter(inside) {
+                let start = change.at - column + added;
+                if within < start {
+                    break;
+                }
+                // What was put there belongs to what stands behind it.
+                added += change.text.len().min(within - start);
+            }
+            return exact(within - added);
         }
         trimmed
     }
+}
+
+/// Whether a line of preprocessed text is a line of the source, but for a comment at its end.
+fn is_unchanged(here: &str, original: &str) -> bool {
+    if here == original || shown(here) == original {
+        return true;
+    }
+    let rest = original.strip_prefix(here.trim_end());
+    rest.is_some_and(|rest| rest.trim_start().starts_with("//") || rest.trim_start().starts_with("/*"))
 }
 
 /// The line and the file of a marker.
@@ -295,5 +329,23 @@ mod tests {
         let at = text.find("= 1").unwrap();
         let span = table.span(&mut sources, at, at + 3);
         assert_eq!(sources.files[0].slice(span), "int b = X;");
+    }
+
+    #[test]
+    fn comments_at_the_end_and_what_was_put_in_keep_columns() {
+        let mut sources = Sources::default();
+        let original = "a = b; // why\nwhile (c) d++;\n";
+        let file = sources.add("a.c", original);
+        let at = original.find("c)").unwrap();
+        let put = [(at, "f(x), ("), (at + 1, ")")];
+        let put = put.map(|(at, text)| Change { at, text: text.to_owned() });
+        sources.changes.insert(file, put.to_vec());
+        let text = "# 1 \"a.c\"\na = b;\nwhile (f(x), (c)) d++;\n";
+        let table = LineTable::with_markers(file, text);
+        for (words, found) in [("b;", "b;"), ("c)", "c)"), ("d++", "d++"), ("while", "while")] {
+            let at = text.find(words).unwrap();
+            let span = table.span(&mut sources, at, at + found.len());
+            assert_eq!(sources.files[0].slice(span), found, "{words}");
+        }
     }
 }

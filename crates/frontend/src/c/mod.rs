@@ -24,7 +24,7 @@
 //! 5. `threads.rs`, `threads.c`: threads, and what is a step of one.
 //! 6. `lower`: the automata. `models.rs`, `writes.rs`, `library.c` and the folder `library`:
 //!    functions without a definition.
-//! 7. `harness.rs`: a C file that calls a function.
+//! 7. `harness.rs`: a C file that calls a function. [`witness`]: what others say about a program.
 
 mod attributes;
 mod bulk;
@@ -64,6 +64,7 @@ mod tree;
 mod usage;
 mod variadic;
 mod walk;
+pub mod witness;
 mod writes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -163,6 +164,8 @@ pub struct Options {
     pub undecided: Option<String>,
     /// Rules about the use of a library, whose violations are errors.
     pub library: Option<LibraryRules>,
+    /// What is put into files before they are read: claims of others.
+    pub insertions: witness::Insertions,
 }
 
 /// Rules about the use of a library that are checked.
@@ -213,6 +216,7 @@ impl Default for Options {
             standard: Standard::default(),
             undecided: None,
             library: None,
+            insertions: witness::Insertions::default(),
         }
     }
 }

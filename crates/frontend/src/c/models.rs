@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::events::EVENT;
+use super::witness::{ASSUME, CLAIM};
 
 /// What a call of a function means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub(crate) enum Meaning {
     Undefined,
     /// An event of a property.
     Event,
+    /// A condition that is claimed to hold; in our own texts only.
+    Claim,
 }
 
 /// The meaning of a function, by its name.
@@ -37,7 +40,8 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         "reach_error" | "__VERIFIER_error" => Meaning::Error,
         "__assert_fail" | "__assert" | "__assert_perror_fail" | "__assert_rtn" => Meaning::AssertionFailed,
         "assert" | "__VERIFIER_assert" | "__CPROVER_assert" => Meaning::Assert,
-        "__VERIFIER_assume" | "assume_abort_if_not" | "__CPROVER_assume" => Meaning::Assume,
+        "__VERIFIER_assume" | "assume_abort_if_not" | "__CPROVER_assume" | ASSUME => Meaning::Assume,
+        CLAIM => Meaning::Claim,
         "abort"
         | "exit"
         | "_exit"

@@ -18,3 +18,4 @@ mod pds_fuzz;
 mod pds_instances;
 mod program_cases;
 mod program_fuzz;
+mod witness;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use wherefore_check::harness::Enclosure;
 use wherefore_check::{NoProver, Prover, Replaying};
+use wherefore_frontend::c::witness::Witness;
 use wherefore_frontend::c::{
     self, DataModel, ErrorLabels, LibraryRules, Mentions, Options, Question, Uninitialised, Warnings,
 };
@@ -57,6 +58,17 @@ pub struct CArgs {
     /// error, nothing.
     #[arg(long, value_name = "LIST", help_heading = "C", value_delimiter = ',')]
     checks: Vec<Checks>,
+
+    /// Check the invariants and assertions in comments, and use them.
+    ///
+    /// Check what comments claim (`//@ loop invariant i <= n;` in front of a loop, `//@ assert x >
+    /// 0;` between statements), each as a check of its own, and use it in proofs.
+    #[arg(long, help_heading = "C", hide_short_help = true)]
+    annotations: bool,
+
+    /// A witness that is checked.
+    #[arg(skip)]
+    pub(super) witness: Option<Witness>,
 
     /// Let malloc and the like return NULL.
     #[arg(long, help_heading = "C", hide_short_help = true)]
@@ -260,6 +272,7 @@ impl CArgs {
             (self.warnings, "--warnings"),
             (self.assertions, "--assertions"),
             (!self.checks.is_empty(), "--checks"),
+            (self.annotations, "--annotations"),
             (self.malloc_may_fail, "--malloc-may-fail"),
             (!self.define.is_empty(), "-D"),
             (self.solver.is_some(), "--solver"),
@@ -279,6 +292,11 @@ impl CArgs {
     pub fn names_what_is_checked(&self) -> bool {
         let names = !self.error_function.is_empty() || !self.error_label.is_empty() || self.assertions;
         names || self.property.is_some() || !self.checks.is_empty()
+    }
+
+    /// The property of the witness that is checked.
+    fn specification(&self) -> Option<&str> {
+        self.witness.as_ref()?.specification.as_deref()
     }
 
     /// Who checks proofs.
@@ -365,6 +383,9 @@ impl CArgs {
                 c::read_property(&name, &text, &options)?
             }
             (None, Some(task)) if !named => task.question()?,
+            (None, None) if !named && self.specification().is_some() => {
+                c::read_property("the witness", self.specification().unwrap_or_default(), &options)?
+            }
             _ => Question::Decided(Box::new(options.clone())),
         };
         let mut options = match question {
@@ -387,7 +408,8 @@ impl CArgs {
         if self.assertions {
             options.property = c::Property::Assertions;
         }
-        let is_open = options.property == c::Property::All && !named && self.property.is_none() && !is_task;
+        let is_told = named || self.property.is_some() || self.specification().is_some() || is_task;
+        let is_open = options.property == c::Property::All && !is_told;
         if !self.checks.is_empty() {
             // Beside those that the property asks for.
             options.checks.extend(self.checks.iter().flat_map(|list| list.kinds()).copied());
@@ -404,7 +426,10 @@ impl CArgs {
             None if is_narrow => options.data_model = DataModel::Ilp32,
             Some(Model::Lp64) => options.data_model = DataModel::Lp64,
             Some(Model::Ilp32) => options.data_model = DataModel::Ilp32,
-            None => {}
+            None => {
+                let model = self.witness.as_ref().and_then(|witness| witness.data_model);
+                options.data_model = model.unwrap_or(options.data_model);
+            }
         }
         if let Some(entry) = entry {
             options.entry = entry.to_owned();
@@ -417,6 +442,14 @@ impl CArgs {
             // Headers are looked for where the command was given.
             options.flags.insert(input.file.clone(), vec!["-iquote".to_owned(), ".".to_owned()]);
             options.standard_input = Some(input.file.clone());
+        }
+        if let Some(witness) = &self.witness {
+            options.insertions = witness.insertions(&files)?;
+        } else if self.annotations {
+            options.insertions = c::witness::annotations(&files)?;
+        }
+        if !options.insertions.claims.is_empty() {
+            options.checks.insert(ViolationKind::Claim);
         }
         options.models.clone_from(&self.model);
         options.pure.clone_from(&self.assume_pure);

@@ -1,5 +1,6 @@
 //! `wherefore explain FILE`: where and why does the program fail?
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -10,6 +11,7 @@ use wherefore_check::{Answer, EngineName, FailingRun, Overall, ProofKind, Verdic
 use wherefore_explain::model::{self, Explanation};
 use wherefore_explain::{Conditions, stats};
 use wherefore_frontend::c::{DataModel, Property};
+use wherefore_program::ViolationKind;
 use wherefore_report::{PageOptions, Task, TerminalOptions};
 
 use super::c::CSubject;
@@ -129,7 +131,7 @@ impl ExplainArgs {
             let Some(c) = subject.c.as_ref().filter(|c| !c.is_cimple()) else {
                 return Err(question("witnesses are for C programs"));
             };
-            match wherefore_report::witness(explanation, &task(c)) {
+            match wherefore_report::witness(explanation, &task(c, explanation)) {
                 Some(text) => write(file, &text)?,
                 None => {
                     eprintln!("{}: no witness is written, for the verdict is unknown", self.program.name())
@@ -144,18 +146,56 @@ fn write(file: &Path, text: &str) -> Result<(), CliError> {
     std::fs::write(file, text).map_err(|error| CliError::File { file: file.display().to_string(), error })
 }
 
-/// What a witness says of the task.
-fn task(c: &CSubject) -> Task {
-    let entry = &c.options.entry;
-    let what = match &c.options.property {
-        Property::Calls(names) => {
-            format!("G ! call({}())", names.first().map_or("reach_error", String::as_str))
-        }
-        Property::Labels(names) => format!("G ! label({})", names.first().map_or("ERROR", String::as_str)),
-        Property::All | Property::Assertions => "G ! call(reach_error())".to_owned(),
+/// What was asked, as formulas: all of it about a proof, what is broken about a failing run.
+fn formulas(c: &CSubject, explanation: &Explanation) -> Vec<String> {
+    let broken = explanation.error.as_ref();
+    let rule = |kind: ViolationKind| match kind {
+        ViolationKind::Null
+        | ViolationKind::Bounds
+        | ViolationKind::UseAfterFree
+        | ViolationKind::UseAfterScope => "G valid-deref",
+        ViolationKind::DoubleFree | ViolationKind::InvalidFree => "G valid-free",
+        ViolationKind::Leak => "G valid-memcleanup",
+        ViolationKind::Overflow => "G ! overflow",
+        ViolationKind::Race => "G ! data-race",
+        ViolationKind::Deadlock => "G ! deadlock",
+        _ => "G def-behavior",
     };
+    if let Some(place) = broken.filter(|place| place.is_rule()) {
+        let kind = c.options.checks.iter().find(|kind| kind.name() == place.kind);
+        return vec![kind.map_or("G def-behavior", |kind| rule(*kind)).to_owned()];
+    }
+    let call = |name: &str| format!("G ! call({name}())");
+    let mut list = match &c.options.property {
+        Property::Calls(names) => names.iter().map(|name| call(name)).collect(),
+        Property::Labels(names) => names.iter().map(|name| format!("G ! label({name})")).collect(),
+        Property::Assertions => vec![call("__assert_fail")],
+        Property::All => vec![call("reach_error"), call("__assert_fail")],
+    };
+    match broken {
+        Some(place) if place.kind == "assertion" => list.retain(|formula| *formula == call("__assert_fail")),
+        Some(place) if place.kind == "error-call" => {
+            list = place.label.iter().map(|name| call(name)).collect();
+        }
+        Some(_) => {}
+        // C leaves more undefined than is checked: that all behaviour is defined is not proved.
+        None => {
+            let rules = c.options.checks.iter().map(|kind| rule(*kind));
+            list.extend(rules.filter(|formula| *formula != "G def-behavior").map(str::to_owned));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    list.retain(|formula| seen.insert(formula.clone()));
+    list
+}
+
+/// What a witness says of the task.
+fn task(c: &CSubject, explanation: &Explanation) -> Task {
+    let entry = &c.options.entry;
+    let lines = formulas(c, explanation).into_iter();
+    let lines = lines.map(|formula| format!("CHECK( init({entry}()), LTL({formula}) )"));
     Task {
-        specification: format!("CHECK( init({entry}()), LTL({what}) )"),
+        specification: lines.collect::<Vec<_>>().join("\n"),
         data_model: match c.options.data_model {
             DataModel::Lp64 => wherefore_report::DataModel::Lp64,
             DataModel::Ilp32 => wherefore_report::DataModel::Ilp32,
@@ -208,8 +248,10 @@ pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, ans
             explanation.projection = seen.nothing_fails();
             explanation.reason = subject.nothing_to_check();
             let proof = answer.verdicts.iter().find_map(Verdict::proof);
-            if let Some(ProofKind::Invariants(list)) = proof.map(|proof| &proof.evidence.kind) {
-                explanation.invariants = seen.invariants(list);
+            if let Some(ProofKind::Invariants { holds, bounds }) = proof.map(|proof| &proof.evidence.kind) {
+                let bounds = bounds.iter().flatten();
+                explanation.invariants =
+                    seen.invariants(&holds.iter().chain(bounds).cloned().collect::<Vec<_>>());
             }
             explanation
         }

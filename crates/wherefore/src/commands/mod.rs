@@ -1,5 +1,5 @@
-//! Questions to programs: `wherefore check`, `explain`, `flow`, `project`, `slice`, `trace` and
-//! `serve`.
+//! Questions to programs: `wherefore check`, `explain`, `flow`, `project`, `slice`, `trace`,
+//! `validate` and `serve`.
 //!
 //! A command reads its arguments, hands a task to a library, and renders the answer. `c.rs`: how C
 //! is read; `files.rs`, `database.rs`: from which files; `report.rs`: an answer as data for JSON;
@@ -29,6 +29,7 @@ mod text;
 mod threads;
 pub mod trace;
 mod undecided;
+pub mod validate;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

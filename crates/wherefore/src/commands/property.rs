@@ -72,8 +72,13 @@ pub fn words(c: &CSubject) -> String {
         Property::Labels(names) => format!("no run comes to the label {}", quoted(names)),
         Property::Assertions => "no failed assertion".to_owned(),
     };
+    let claims = match c.options.checks.contains(&ViolationKind::Claim) {
+        true => "all claims hold",
+        false => "",
+    };
+    let kinds = c.options.checks.iter().filter(|kind| **kind != ViolationKind::Claim);
     let (threads, rules): (Vec<ViolationKind>, Vec<ViolationKind>) =
-        c.options.checks.iter().partition(|kind| ViolationKind::THREADS.contains(kind));
+        kinds.partition(|kind| ViolationKind::THREADS.contains(kind));
     let names: Vec<&str> = rules.iter().map(|kind| kind.name()).collect();
     let rules = if names.is_empty() {
         String::new()
@@ -88,7 +93,7 @@ pub fn words(c: &CSubject) -> String {
         };
         words.to_owned()
     });
-    [own, rules]
+    [own, rules, claims.to_owned()]
         .into_iter()
         .chain(library)
         .chain(about_threads)

@@ -5,7 +5,7 @@ use wherefore_check::harness::Replay;
 use wherefore_check::{
     Answer, Evidence, FailingRun, Overall, PointKind, ProofCheck, ProofKind, Reached, Tracked, Verdict, Why,
 };
-use wherefore_program::{ErrorKind, ErrorSite, Program, Task};
+use wherefore_program::{ErrorKind, ErrorSite, Node, Program, Task};
 
 use super::run::{RunStep, Slice, slice_of, steps};
 use super::schedule::Schedules;
@@ -73,6 +73,9 @@ pub struct Place {
     /// What breaks a rule of C there, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What would break it, in words.
+    #[serde(skip)]
+    subject: Option<String>,
 }
 
 impl Place {
@@ -89,7 +92,16 @@ impl Place {
         let last = run.and_then(|run| run.trace.states().last());
         let message = program.violation_in_words(site.node, last);
         let file = program.source(span).name().to_owned();
-        Self { file, line: program.position(span).line, kind, label, message }
+        let subject = program.violation_subject(site.node);
+        Self { file, line: program.position(span).line, kind, label, message, subject }
+    }
+
+    /// The place of a check that does not fail.
+    pub fn words_without_failure(&self) -> String {
+        match &self.subject {
+            Some(subject) => format!("{}:{}: {subject} [{}]", self.file, self.line, self.kind),
+            None => self.words(),
+        }
     }
 
     pub fn words(&self) -> String {
@@ -173,6 +185,8 @@ pub struct Proof {
     pub how: &'static str,
     /// The solver that was asked: `embedded`, or its command line.
     pub solver: String,
+    /// Whether it rests on bounds of variables that data flow has found.
+    pub rests_on_bounds: bool,
     /// Why it was not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -188,18 +202,19 @@ impl Proof {
             | ProofKind::Pairs => {
                 return None;
             }
-            ProofKind::Invariants(_) => "invariant",
+            ProofKind::Invariants { .. } => "invariant",
             ProofKind::Unrolling { .. } => "unrolling",
         };
+        let rests_on_bounds = matches!(evidence.kind, ProofKind::Invariants { bounds: Some(_), .. });
         let embedded = || "embedded".to_owned();
         Some(match &evidence.checked {
             ProofCheck::NotApplicable => return None,
             ProofCheck::Accepted(solver) => {
                 let solver = solver.clone().unwrap_or_else(embedded);
-                Self { checked: true, how, solver, why: None }
+                Self { checked: true, how, solver, rests_on_bounds, why: None }
             }
             ProofCheck::Undecided(why) => {
-                Self { checked: false, how, solver: embedded(), why: Some(why.clone()) }
+                Self { checked: false, how, solver: embedded(), rests_on_bounds, why: Some(why.clone()) }
             }
         })
     }
@@ -209,6 +224,9 @@ impl Proof {
         let by = if self.solver == "embedded" { String::new() } else { format!(" by `{}`", self.solver) };
         match (&self.why, self.how) {
             (Some(why), _) => format!("the proof was not checked a second time: {why}"),
+            (None, "invariant") if self.rests_on_bounds => format!(
+                "the proof was checked{by}: its invariants are inductive, with the bounds of variables that data flow found"
+            ),
             (None, "invariant") => format!("the proof was checked{by}: its invariants are inductive"),
             (None, _) => format!("the proof was checked{by}: the program was unrolled a second time"),
         }
@@ -343,6 +361,9 @@ pub struct CheckReport {
     /// The invariants of the proof, line by line, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Formulas>,
+    /// Bounds at heads of loops on which they rest, if they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Formulas>,
     /// The time limit in seconds, if it is the default one and was met.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_limit: Option<u64>,
@@ -414,6 +435,7 @@ impl CheckReport {
             proof: proved.and_then(|evidence| Proof::of(evidence)),
             replay,
             invariants: proved.map(|evidence| invariants(program, evidence, parts)).unwrap_or_default(),
+            bounds: proved.map(|evidence| bounds(program, evidence, parts)).unwrap_or_default(),
             default_limit: (subject.has_default_limit && subject.budget.left().is_some_and(is_short))
                 .then_some(DEFAULT_FOR_C.as_secs()),
             assumptions: task.assumptions_in_words(),
@@ -480,8 +502,22 @@ fn refinement(program: &Program, facts: &wherefore_check::Refinement, parts: Par
 
 /// The invariants of a proof; unreachable lines are omitted.
 fn invariants(program: &Program, evidence: &Evidence, parts: Parts) -> Vec<Formulas> {
-    let ProofKind::Invariants(list) = &evidence.kind else { return Vec::new() };
-    let told = list.iter().filter(|(_, formula)| parts.invariants && formula != "false");
+    match &evidence.kind {
+        ProofKind::Invariants { holds, .. } if parts.invariants => formulas(program, holds),
+        _ => Vec::new(),
+    }
+}
+
+/// The bounds that the invariants of a proof rest on.
+fn bounds(program: &Program, evidence: &Evidence, parts: Parts) -> Vec<Formulas> {
+    match &evidence.kind {
+        ProofKind::Invariants { bounds: Some(bounds), .. } if parts.invariants => formulas(program, bounds),
+        _ => Vec::new(),
+    }
+}
+
+fn formulas(program: &Program, list: &[(Node, String)]) -> Vec<Formulas> {
+    let told = list.iter().filter(|(_, formula)| formula != "false");
     let formulas = told.map(|(node, formula)| Formulas {
         line: program.line(*node).unwrap_or_default(),
         procedure: program.procedure(node.procedure).name.clone(),

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use wherefore_program::ViolationKind;
+
 use super::report::{CheckReport, CheckWord, Target, Word};
 use super::undecided::Undecided;
 use crate::colour::{Tone, painted};
@@ -99,7 +101,8 @@ pub fn checks(
     }
     for (number, target) in report.targets.iter().enumerate() {
         // Those for undefined behaviour that hold are many, and their number has been said.
-        if is_rule(target) && target.verdict == CheckWord::Safe && detail != Detail::All {
+        if is_rule(target) && target.verdict == CheckWord::Safe && detail != Detail::All && !is_claim(target)
+        {
             continue;
         }
         if is_rule(target) && target.verdict == CheckWord::Unknown && detail != Detail::All {
@@ -116,7 +119,11 @@ pub fn checks(
             CheckWord::Unreachable => ("unreachable", Tone::Faint),
         };
         let word = painted(&format!("{word:11}"), tone, colour);
-        let _ = writeln!(out, "  {word}  {}{}", target.place.words(), reasons.behind(number));
+        let place = match target.verdict {
+            CheckWord::Safe | CheckWord::Unreachable => target.place.words_without_failure(),
+            CheckWord::Unsafe | CheckWord::Unknown => target.place.words(),
+        };
+        let _ = writeln!(out, "  {word}  {place}{}", reasons.behind(number));
         engines(out, undecided, number, detail);
     }
     if !left.is_empty() {
@@ -126,6 +133,11 @@ pub fn checks(
         let _ = writeln!(out, "  {word}  {count} more: {} (-v lists them)", kinds.join(", "));
     }
     reasons.list(out);
+}
+
+/// Whether it is a claim of the user, not a rule of C.
+fn is_claim(target: &Target) -> bool {
+    target.place.kind == ViolationKind::Claim.name()
 }
 
 fn is_rule(target: &Target) -> bool {

@@ -87,6 +87,12 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             let _ = writeln!(out, "{:5}  {}: {}", point.line, point.procedure, point.predicates.join("; "));
         }
     }
+    if !report.bounds.is_empty() {
+        let _ = writeln!(out, "\nbounds that they rest on, found by data flow:");
+        for point in &report.bounds {
+            let _ = writeln!(out, "{:5}  {}: {}", point.line, point.procedure, point.predicates.join("; "));
+        }
+    }
     let saturated = report.schedules.as_ref().and_then(|schedules| schedules.saturated);
     if let (Word::Safe, Some(saturated)) = (report.verdict, saturated) {
         let _ = writeln!(out, "{}", schedule::saturated_in_words(saturated));

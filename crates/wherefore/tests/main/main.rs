@@ -21,4 +21,5 @@ mod task;
 mod terminal;
 mod traces;
 mod tutorial;
+mod validate;
 mod verdicts;

@@ -132,10 +132,20 @@ fn invariants_hold(name: &str, text: &str, engine: &str) -> usize {
             tested += 1;
         }
     }
+    // Bounds hold at the heads of loops: where the condition is evaluated.
+    for bound in answer["bounds"].as_array().into_iter().flatten() {
+        let line = bound["line"].as_u64().expect("a line") as usize;
+        let formula = bound["predicates"][0].as_str().expect("a formula");
+        if lines[line - 1].contains("L(") {
+            lines[line - 1] = lines[line - 1].replacen("L(", &format!("L(H({formula}) && "), 1);
+            tested += 1;
+        }
+    }
     let folder = folder("invariants");
     let head = "#include <stdio.h>\n#include <stdlib.h>\n#include <stdbool.h>\nstatic unsigned seed = 7;\n\
         int __VERIFIER_nondet_int(void) { seed = seed * 1103515245u + 12345u; return (int)(seed >> 16) % 5; }\n\
         #define T(e) do { if (!(e)) { printf(\"line %d: %s\\n\", __LINE__, #e); exit(70); } } while (0)\n#define S(e) e\n\
+        #define L(e) e\n#define H(e) ((e) || (printf(\"line %d: %s\\n\", __LINE__, #e), exit(70), 0))\n\
         void reach_error(void) { abort(); }\n";
     let file = folder.join(format!("{name}.c"));
     std::fs::write(&file, format!("{head}{}", lines.join("\n"))).expect("a program");
@@ -154,7 +164,7 @@ fn invariants_hold_in_the_compiled_program() {
     let head = "extern void reach_error(void);\nextern int __VERIFIER_nondet_int(void);\n";
     let of_two_frames = "int f(int y) {
   int x = 0;
-  while (x < y) {
+  while (L(x < y)) {
     S(x++;)
   }
   S(return x;)
@@ -187,7 +197,7 @@ int main(void) {
     let unsigned = "int main(void) {
   unsigned n = 0;
   int down = 10;
-  while (__VERIFIER_nondet_int()) {
+  while (L(__VERIFIER_nondet_int())) {
     S(if (n < 10))
       { n = n + 1; down = down - 1; }
     S(if (n > 10))
@@ -198,8 +208,9 @@ int main(void) {
   S(return 0;)
 }
 ";
-    // `S(…)` marks where a statement begins; to the tool it is a macro like any other.
-    let with = |text: &str| format!("#ifndef S\n#define S(e) e\n#endif\n{head}{text}");
+    // `S(…)` marks where a statement begins, `L(…)` the condition of a loop; to the tool they are
+    // macros like any other.
+    let with = |text: &str| format!("#ifndef S\n#define S(e) e\n#define L(e) e\n#endif\n{head}{text}");
     let tested: usize =
         [("two-frames", of_two_frames), ("called-twice", called_twice), ("unsigned", unsigned)]
             .iter()
@@ -210,7 +221,7 @@ int main(void) {
                     .sum::<usize>()
             })
             .sum();
-    assert!(tested >= 6, "only {tested} invariants were tested");
+    assert!(tested >= 8, "only {tested} invariants and bounds were tested");
 }
 
 /// What `enforce` excludes is excluded everywhere: a line is not cleared and part of an explanation

@@ -47,7 +47,7 @@ impl Engine for SolverRefinement {
         let verdicts = match found.outcome {
             Outcome::Safe => {
                 let solver = session.prover.command_line();
-                let kind = ProofKind::Invariants(found.invariants);
+                let kind = ProofKind::Invariants { holds: found.invariants, bounds: None };
                 let evidence = Evidence { by, kind, checked: ProofCheck::Accepted(solver) };
                 let proof = Proof { evidence: Arc::new(evidence), reached: Reached::Unknown };
                 vec![Verdict::Safe(proof); checks]

@@ -106,6 +106,10 @@ impl Lower<'_, '_> {
                 self.event(arguments, span)?;
                 Ok(Some(Vec::new()))
             }
+            Meaning::Claim => {
+                self.claim(arguments, span)?;
+                Ok(Some(Vec::new()))
+            }
             Meaning::Size => {
                 let [pointer, otherwise] = arguments else { return Ok(None) };
                 let size = self.size_of_allocation(pointer, otherwise)?;
@@ -128,6 +132,23 @@ impl Lower<'_, '_> {
     /// A built-in function is called where it must not be.
     fn undefined(&mut self, text: &str, span: Span) {
         self.check(ViolationKind::Builtin, Expr::bool(false), text, Vec::new(), (span, span));
+    }
+
+    /// A condition that is claimed to hold, with the number of the claim. It is no part of the
+    /// program: its own arithmetic and accesses are not checked.
+    fn claim(&mut self, arguments: &[Term], span: Span) -> Checked<()> {
+        let [condition, number] = arguments else { return Ok(()) };
+        let was = std::mem::replace(&mut self.is_claim, true);
+        let holds = self.condition(condition);
+        let number = self.value(number);
+        self.is_claim = was;
+        let (holds, number) = (holds?, number?.as_constant().unwrap_or_default() as usize);
+        let claims = &self.cx.options.insertions.claims;
+        let text = claims.get(number).map(String::as_str).unwrap_or_default();
+        let text = format!("the claim `{text}` does not hold");
+        let nothing = Span { end: span.start, ..span };
+        self.check(ViolationKind::Claim, holds, &text, Vec::new(), (nothing, span));
+        Ok(())
     }
 
     fn assertion(&mut self, argument: &Term, term: &Term) -> Checked<()> {

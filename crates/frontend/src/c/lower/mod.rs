@@ -394,6 +394,7 @@ impl Context<'_> {
             scopes_of_labels: FxHashMap::default(),
             guards: Vec::new(),
             is_library,
+            is_claim: false,
             sure: (LocationId(0), Vec::new()),
         };
         lower.entered_once =
@@ -434,6 +435,8 @@ pub(crate) struct Lower<'c, 't> {
     guards: Vec<Expr>,
     /// Whether the function is one of our models of the C library.
     is_library: bool,
+    /// Whether a claim is evaluated, which is no part of the program.
+    is_claim: bool,
     /// What checks have just made sure of, and the location behind them.
     sure: (LocationId, Vec<Expr>),
 }

@@ -42,6 +42,7 @@ impl Context<'_> {
             scopes_of_labels: FxHashMap::default(),
             guards: Vec::new(),
             is_library: false,
+            is_claim: false,
             sure: (LocationId(0), Vec::new()),
         };
         lower.choose_object(span);
