@@ -59,7 +59,10 @@ fn assert_proof(answer: &Value, how: &str, solver: &str) {
     assert_eq!(answer["verdict"], "safe", "{answer}");
     let rests_on_bounds = answer["proof"]["rests_on_bounds"].as_bool();
     // Unrolling assumes nothing about loops.
-    assert!(rests_on_bounds == Some(false) || (how == "invariant" && rests_on_bounds == Some(true)), "{answer}");
+    assert!(
+        rests_on_bounds == Some(false) || (how == "invariant" && rests_on_bounds == Some(true)),
+        "{answer}"
+    );
     let proof = json!({ "checked": true, "how": how, "solver": solver, "rests_on_bounds": rests_on_bounds });
     assert_eq!(answer["proof"], proof, "{answer}");
 }
