@@ -18,6 +18,7 @@ use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
 use crate::refinement::diagrams::interpolants::Heuristic;
 use crate::refinement::solver::SolverRefinement;
+use crate::small_values::SmallValues;
 use crate::threads::ScheduleSearch;
 use crate::verdict::{Answer, EngineName, Verdict};
 
@@ -72,6 +73,8 @@ pub enum EngineChoice {
     Induction,
     /// Property-directed reachability from facts.
     Reachability,
+    /// Decision diagrams over variables that take few values.
+    SmallValues,
 }
 
 /// The question whether runs come to a check may take this much longer than the verdict did.
@@ -98,10 +101,12 @@ impl Question {
             (EngineChoice::Invariants, false) => vec![solver(), Arc::new(Induction { way: Way::Both })],
             (EngineChoice::Induction, _) => vec![Arc::new(Induction { way: Way::Deep })],
             (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
+            (EngineChoice::SmallValues, _) => vec![Arc::new(SmallValues)],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
             (EngineChoice::Auto, false) => {
-                let random = Arc::new(RandomRuns::default());
-                vec![Arc::new(BoundedChecking), solver(), Arc::new(Induction { way: Way::Both }), random]
+                let (values, random) = (Arc::new(SmallValues), Arc::new(RandomRuns::default()));
+                let induction = Arc::new(Induction { way: Way::Both });
+                vec![Arc::new(BoundedChecking), solver(), values, induction, random]
             }
             (EngineChoice::Refinement | EngineChoice::Invariants, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));

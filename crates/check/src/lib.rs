@@ -19,7 +19,8 @@
 //!    are checked again, with `meaning` instead of `symbolic`: in `refinement/solver/proof.rs`, and
 //!    by [`unrolled_proof`]; [`Prover`] is the solver that does.
 //!    [`induction`]: proofs by facts, k-induction and property-directed reachability, whose
-//!    certificates `induction/certificate.rs` checks.
+//!    certificates `induction/certificate.rs` checks. [`small_values`]: exact checking of the
+//!    variables that take few values.
 //! 7. [`harness`]: failing runs of C programs, by the compiled program.
 //! 8. [`threads`]: programs with threads, by explicit search over schedules and by a reduction to
 //!    sequential programs.
@@ -53,7 +54,9 @@ mod prover;
 mod random_runs;
 mod reached;
 pub mod refinement;
+mod rename;
 mod sliced;
+pub mod small_values;
 mod source_text;
 mod symbolic;
 pub mod threads;

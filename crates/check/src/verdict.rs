@@ -186,6 +186,8 @@ pub enum EngineName {
     Induction,
     /// Property-directed reachability from facts.
     Reachability,
+    /// Decision diagrams over variables that take few values.
+    SmallValues,
     /// Ranges of variables at all locations.
     DataFlow,
     /// Schedules: all configurations, one by one.
@@ -208,6 +210,7 @@ impl EngineName {
             Self::RandomRuns => "random",
             Self::Induction => "induction",
             Self::Reachability => "pdr",
+            Self::SmallValues => "values",
             Self::DataFlow => "flow",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
@@ -226,6 +229,7 @@ impl fmt::Display for EngineName {
             Self::RandomRuns => "random runs",
             Self::Induction => "induction",
             Self::Reachability => "property-directed reachability",
+            Self::SmallValues => "exact checking of small values",
             Self::DataFlow => "data flow",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
@@ -377,6 +381,8 @@ pub enum Cause {
         /// How many.
         runs: usize,
     },
+    /// The engine is not used where effort is counted in steps, or another solver checks proofs.
+    NotTried,
     /// The engine has failed: an error of ours.
     Failed,
 }
@@ -393,6 +399,7 @@ impl Stopped {
             Cause::ProofNotAccepted(why) => why,
             Cause::NoFailure { runs: 0 } => "no time was left",
             Cause::NoFailure { runs } => &format!("none of {runs} fails"),
+            Cause::NotTried => "it was not tried",
             Cause::Failed => "it failed, which is an error of wherefore",
         };
         match self.engine {
@@ -412,6 +419,7 @@ impl Stopped {
             }
             EngineName::RandomRuns => format!("random runs: {cause}"),
             EngineName::Induction => format!("induction: {cause}"),
+            EngineName::SmallValues => format!("small values: {cause}"),
             EngineName::Reachability => {
                 let lemmas = if self.excluded == 1 { "lemma was" } else { "lemmas were" };
                 format!("property-directed reachability: {cause}; {} {lemmas} learnt", self.excluded)

@@ -1,6 +1,6 @@
 //! What an expression can be, and what a condition says about variables.
 
-use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp, Var, When};
+use wherefore_program::{BinaryOp, Expr, ExprKind, Scalar, UnaryOp, Var, When, binary};
 
 use crate::few::Few;
 use crate::range::Range;
@@ -100,6 +100,9 @@ fn extremes(results: [i128; 4]) -> (i128, i128) {
 const OPEN: (i128, i128) = (-1, i128::MAX);
 
 fn of_binary(op: BinaryOp, (left, a): (&Expr, Range), (right, b): (&Expr, Range), ty: Scalar) -> Range {
+    if let (Some(first), Some(second)) = (a.as_constant(), b.as_constant()) {
+        return Range::constant(binary(op, first, second, left.ty), ty);
+    }
     let full = Range::full(ty);
     let wide = |(low, high): (u64, u64)| (i128::from(low), i128::from(high));
     let wide_signed = |(low, high): (i64, i64)| (i128::from(low), i128::from(high));

@@ -18,6 +18,7 @@ mod random_threads;
 mod recursion;
 mod refinement;
 mod rules;
+mod small_values;
 mod thread_cases;
 mod thread_reasons;
 mod thread_rules;

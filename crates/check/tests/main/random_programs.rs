@@ -9,6 +9,7 @@ use wherefore_check::induction::{Induction, Way};
 use wherefore_check::refinement::diagrams::interpolants::Heuristic;
 use wherefore_check::refinement::diagrams::{Cegar, CegarOptions, Stopping};
 use wherefore_check::refinement::solver::{self, Calls, Outcome as Refined, ProjectOptions, project};
+use wherefore_check::small_values::SmallValues;
 use wherefore_check::unrolled_proof::{self, Opinion};
 use wherefore_check::{Engine, Overall, Prover, Session, Through, through};
 use wherefore_program::{
@@ -322,6 +323,28 @@ proptest! {
                     prop_assert!(!why.contains("error of ours"), "{}: {}", why, text);
                 }
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: wherefore_testing::cases(150), max_shrink_iters: 500, ..ProptestConfig::default() })]
+
+    /// Truth values are few: following them is exact checking, with procedures put into callers.
+    #[test]
+    fn small_values_agree_with_exact_checking(text in program()) {
+        let program = parse(&text);
+        let targets = program.targets(&TargetChoice::Default).unwrap();
+        let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap().verdict();
+        let task = Task::new(program, targets, Language::Boolean);
+        let budget = wherefore_check::Budget::time(Duration::from_secs(5));
+        match SmallValues.decide(&task, &Session::default(), &budget).decision() {
+            Overall::Safe => prop_assert_eq!(exact, Decision::Safe, "{}", text),
+            Overall::Unsafe(run) => {
+                prop_assert_eq!(exact, Decision::Unsafe, "{}", text);
+                prop_assert!(task.program.replay(&run.trace).is_ok(), "{}", text);
+            }
+            Overall::Unknown(_) => {}
         }
     }
 }

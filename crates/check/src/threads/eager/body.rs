@@ -10,7 +10,7 @@ use wherefore_program::{
 
 use super::plan::Plan;
 use super::reduce::{Marked, Origin, Store, like, sorted};
-use super::rename;
+use crate::rename;
 
 /// A procedure under construction.
 pub(super) struct Code {

@@ -5,14 +5,13 @@
 //! failure is the fewest. It never proves that no schedule fails: that needs other arguments.
 //!
 //! 1. `plan.rs`: which threads take part, and how many rounds k switches need.
-//! 2. `reduce.rs`, `body.rs`: the program; `rename.rs`.
+//! 2. `reduce.rs`, `body.rs`: the program.
 //! 3. `back.rs`: from a failing run of it to a schedule.
 
 mod back;
 mod body;
 mod plan;
 mod reduce;
-pub(super) mod rename;
 
 use wherefore_program::{Operation, Program, Task, ThreadStart, thread_starts};
 use wherefore_pushdown::StopReason;

@@ -3,7 +3,7 @@
 use wherefore_program::{Argument, Assignment, Expr, ExprKind, Target, Var};
 
 /// An expression over other variables.
-pub(in crate::threads) fn expr(value: &Expr, to: &impl Fn(Var) -> Var) -> Expr {
+pub(crate) fn expr(value: &Expr, to: &impl Fn(Var) -> Var) -> Expr {
     let boxed = |part: &Expr| Box::new(expr(part, to));
     let all = |parts: &[Expr]| parts.iter().map(|part| expr(part, to)).collect();
     let kind = match &value.kind {
@@ -25,17 +25,13 @@ pub(in crate::threads) fn expr(value: &Expr, to: &impl Fn(Var) -> Var) -> Expr {
 }
 
 /// A target among other variables.
-pub(in crate::threads) fn target(target: &Target, to: &impl Fn(Var) -> Var) -> Target {
+pub(crate) fn target(target: &Target, to: &impl Fn(Var) -> Var) -> Target {
     let indices = target.indices.iter().map(|index| expr(index, to)).collect();
     Target { variable: to(target.variable), indices }
 }
 
 /// An assignment over other variables, that must also satisfy a guard.
-pub(in crate::threads) fn assignment(
-    part: &Assignment,
-    to: &impl Fn(Var) -> Var,
-    guard: Option<Expr>,
-) -> Assignment {
+pub(crate) fn assignment(part: &Assignment, to: &impl Fn(Var) -> Var, guard: Option<Expr>) -> Assignment {
     let constraint = part.constraint.iter().map(|constraint| expr(constraint, to)).chain(guard);
     let constraint: Vec<Expr> = constraint.collect();
     Assignment {
@@ -46,7 +42,7 @@ pub(in crate::threads) fn assignment(
 }
 
 /// An argument over other variables.
-pub(in crate::threads) fn argument(argument: &Argument, to: &impl Fn(Var) -> Var) -> Argument {
+pub(crate) fn argument(argument: &Argument, to: &impl Fn(Var) -> Var) -> Argument {
     match argument {
         Argument::Value(value) => Argument::Value(expr(value, to)),
         Argument::Copy(variable, when) => Argument::Copy(to(*variable), *when),
