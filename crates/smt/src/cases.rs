@@ -32,7 +32,7 @@ const LONG: usize = 40;
 
 /// As [`Solver::check`] of assumptions, with `asserted` being all that the solver was told before:
 /// if the search does not end soon, equations are solved and cases are tried before it goes on. A
-/// core is then all assumptions.
+/// core is then all equations among the assumptions, or all assumptions.
 pub fn check_by_cases(
     solver: &mut dyn Solver,
     terms: &mut Terms,
@@ -57,9 +57,26 @@ pub fn check_by_cases(
     }
     let mut cases = Cases { budget, left: MOST_CASES };
     match cases.decide(terms, parts) {
-        Outcome::Unsat(_) => Outcome::Unsat(assumptions.to_vec()),
+        Outcome::Unsat(_) => Outcome::Unsat(core(terms, asserted, assumptions, budget)),
         Outcome::Unknown(Reason::Conflicts) => solver.check(terms, assumptions, budget),
         other => other,
+    }
+}
+
+/// The equations among contradicting assumptions, and what is said not to be equal, if these
+/// contradict each other by themselves; else all assumptions.
+fn core(terms: &mut Terms, asserted: &[Term], assumptions: &[Term], budget: &Budget) -> Vec<Term> {
+    let is_equation = |terms: &Terms, term: &Term| match terms.kind(*term) {
+        Kind::Eq(..) => true,
+        Kind::Not(inner) => matches!(terms.kind(*inner), Kind::Eq(..)),
+        _ => false,
+    };
+    let few: Vec<Term> = assumptions.iter().copied().filter(|term| is_equation(terms, term)).collect();
+    let parts = asserted.iter().chain(&few).copied().collect();
+    let mut cases = Cases { budget, left: MOST_CASES / 4 };
+    match few.len() < assumptions.len() && cases.decide(terms, parts).is_unsat() {
+        true => few,
+        false => assumptions.to_vec(),
     }
 }
 
@@ -224,16 +241,18 @@ fn is_zero(terms: &Terms, a: Term, b: Term) -> bool {
         && difference(terms, a, b).is_some_and(|sum| sum.monomials.is_empty() && sum.constant == 0)
 }
 
-/// A variable with an odd coefficient in an equation, and what it is.
+/// A variable with an odd coefficient in an equation, and what it is. The smallest coefficient is
+/// taken: `a = 3·i - b` is easier to search with than a third of `a + b`.
 fn solution(terms: &mut Terms, a: Term, b: Term) -> Option<(Term, Term)> {
     let width = terms.width(a);
     let sum = difference(terms, a, b)?;
-    let at = sum.monomials.iter().position(|(term, coefficient)| {
+    let solvable = sum.monomials.iter().filter(|(term, coefficient)| {
         let is_variable = matches!(terms.kind(*term), Kind::Variable(_)) && coefficient & 1 == 1;
         let mut others = sum.monomials.iter().filter(|(other, _)| other != term);
         is_variable && !others.any(|(other, _)| terms.variables(*other).contains(term))
-    })?;
-    let (variable, coefficient) = sum.monomials[at];
+    });
+    let size = |coefficient: u64| coefficient.min(coefficient.wrapping_neg() & mask(width));
+    let (variable, coefficient) = *solvable.min_by_key(|(_, coefficient)| size(*coefficient))?;
     // The inverse of an odd number modulo 2^64, by Newton's iteration.
     let inverse =
         (0..6).fold(coefficient, |x: u64, _| x.wrapping_mul(2u64.wrapping_sub(coefficient.wrapping_mul(x))));
@@ -299,6 +318,27 @@ mod tests {
         let question = branches(&mut terms, 32);
         let mut cases = Cases { budget: &Budget::default(), left: 10 };
         assert!(cases.decide(&mut terms, question).is_unsat());
+    }
+
+    #[test]
+    fn equations_are_solved_for_the_smallest_coefficient() {
+        let mut terms = Terms::new();
+        let [i, a] = ["i", "a"].map(|name| terms.variable(name, Sort::Bits(32)));
+        let three = terms.bits(3, 32);
+        let product = terms.mul(i, three);
+        for (left, right) in [(product, a), (a, product)] {
+            assert_eq!(solution(&mut terms, left, right), Some((a, product)));
+        }
+    }
+
+    #[test]
+    fn a_core_of_equations_leaves_out_the_rest() {
+        let mut terms = Terms::new();
+        let mut question = branches(&mut terms, 32);
+        let (i, limit) = (terms.variable("i", Sort::Bits(32)), terms.bits(1000, 32));
+        let equations = question.clone();
+        question.push(terms.ult(i, limit));
+        assert_eq!(core(&mut terms, &[], &question, &Budget::default()), equations);
     }
 
     proptest! {

@@ -2,9 +2,10 @@
 //! verdict is a failure.
 //!
 //! `DIR/index.csv` lists the programs: `path`, `family`, `verdict` (safe or unsafe), `property`
-//! (`reach-error(f)`, `reach-error`, `ERROR-label`, `assert`), `entry` and `data_model`. A program
-//! that is refused has no verdict, and neither has one in which nothing of its property occurs: it
-//! is safe, but only vacuously, which `wherefore` says; the index most likely means something else.
+//! (`reach-error(f)`, `reach-error`, `ERROR-label`, `assert`, `data-race`), `entry` and
+//! `data_model`. A program that is refused has no verdict, and neither has one in which nothing of
+//! its property occurs: it is safe, but only vacuously, which `wherefore` says; the index most
+//! likely means something else.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,7 @@ impl Task {
         }
         match self.property.as_str() {
             "assert" => arguments.push("--assertions"),
+            "data-race" => arguments.extend(["--property", "races"]),
             "ERROR-label" => arguments.extend(["--error-label", "ERROR", "--error-label", "error"]),
             "reach-error" => {
                 arguments.extend(["--error-function", "reach_error", "--error-function", "__VERIFIER_error"]);
@@ -129,7 +131,7 @@ pub fn read(path: &Path) -> Result<Vec<Task>, String> {
     let task = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
         let cell = |i: usize| cells.get(columns[i]).copied().unwrap_or_default().to_owned();
-        let data_model = cell(5).trim_end_matches('?').to_lowercase().replace("host", "lp64");
+        let data_model = cell(5).trim_matches('?').to_lowercase().replace("host", "lp64");
         Task {
             path: cell(0),
             family: cell(1),

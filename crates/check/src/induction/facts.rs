@@ -183,6 +183,38 @@ impl Finder<'_> {
         }
     }
 
+    /// A model of a step in which one of some conditions holds, if there are any, where equations
+    /// and other facts hold before. If that is too hard, each condition is asked about by itself,
+    /// first with the equations only: arithmetic decides most of these questions.
+    fn ask_any(
+        &mut self,
+        step: usize,
+        equations: &[Term],
+        facts: &[Term],
+        wanted: Option<Vec<Term>>,
+    ) -> Result<Option<Model>, Reason> {
+        let mut all = [equations, facts].concat();
+        let Some(wanted) = wanted else { return self.ask(step, &all) };
+        all.push(self.terms.any(&wanted));
+        let outcome = self.ask(step, &all);
+        if !matches!(outcome, Err(Reason::Conflicts)) {
+            return outcome;
+        }
+        for condition in wanted {
+            let mut few = equations.to_vec();
+            few.push(condition);
+            if matches!(self.ask(step, &few), Ok(None)) {
+                continue;
+            }
+            all.pop();
+            all.push(condition);
+            if let Some(model) = self.ask(step, &all)? {
+                return Ok(Some(model));
+            }
+        }
+        Ok(None)
+    }
+
     /// Equations between numbers that always hold, where other facts do.
     fn equations(&mut self, sought: &[Sought], facts: &[Vec<Term>]) -> Result<Vec<Vec<Term>>, Reason> {
         let points = sought.len();
@@ -203,18 +235,23 @@ impl Finder<'_> {
             let mut bits = LOWEST.iter();
             let mut most = bits.next();
             while let Some(lowest) = most.filter(|_| !is_open[to]) {
-                let mut conditions = before(self.terms, step, &known);
-                conditions.extend(before(self.terms, step, facts));
-                if let Some(hulls) = &hulls[to] {
+                let equations = before(self.terms, step, &known);
+                let others = before(self.terms, step, facts);
+                let violated = hulls[to].as_ref().map(|hulls| {
                     let mut done = step.updates.clone();
-                    let mut violated = Vec::new();
-                    for fact in hulls.facts(self.terms, &sought[to], *lowest) {
+                    let facts = hulls.facts(self.terms, &sought[to], *lowest).into_iter();
+                    let violated = facts.map(|fact| {
                         let after = self.terms.substitute_with(fact, &mut done);
-                        violated.push(self.terms.not(after));
+                        self.terms.not(after)
+                    });
+                    violated.collect()
+                });
+                match self.ask_any(at, &equations, &others, violated) {
+                    // The lowest bits are only asked about to find good models.
+                    Err(Reason::Conflicts) if *lowest != u64::BITS => {
+                        most = bits.next();
+                        continue;
                     }
-                    conditions.push(self.terms.any(&violated));
-                }
-                match self.ask(at, &conditions) {
                     Ok(None) => {
                         most = bits.next();
                         continue;

@@ -74,8 +74,8 @@ impl Hull {
         let low = row.iter().map(|x| x.trailing_zeros()).min().unwrap_or(0).min(self.width - 1);
         let width = (self.width - low).min(most);
         let scaled: Vec<u64> = row.iter().map(|x| x >> low).collect();
-        let odd = scaled.iter().find(|x| **x & 1 == 1).copied().unwrap_or(1);
-        let (unit, mask) = (inverse(odd), u64::MAX >> (64 - width));
+        let mask = u64::MAX >> (64 - width);
+        let unit = smallest_unit(&scaled, mask);
         let mut sum = terms.bits(0, width);
         let mut value = 0u64;
         for ((x, variable), first) in scaled.iter().zip(variables).zip(&self.first) {
@@ -93,6 +93,24 @@ impl Hull {
         terms.eq(sum, value)
     }
 }
+
+/// The odd factor that makes the coefficients smallest in size: `a + b - 3·i` is easier for a solver
+/// than `i` and large multiples of `a` and `b`.
+fn smallest_unit(row: &[u64], mask: u64) -> u64 {
+    let size = |unit: u64| -> u128 {
+        let sizes = row.iter().map(|x| {
+            let scaled = x.wrapping_mul(unit) & mask;
+            u128::from(scaled.min(scaled.wrapping_neg() & mask))
+        });
+        sizes.sum()
+    };
+    let odd = row.iter().filter(|x| **x & 1 == 1).map(|x| inverse(*x));
+    let units = odd.flat_map(|unit| SMALL_FACTORS.map(|factor| unit.wrapping_mul(factor)));
+    units.min_by_key(|unit| size(*unit)).unwrap_or(1)
+}
+
+/// Factors that are tried: with 3, `a = b / 3` becomes `3·a = b`.
+const SMALL_FACTORS: [u64; 6] = [1, 3, 5, 7, 9, 15];
 
 fn dot(a: &[u64], b: &[u64]) -> u64 {
     a.iter().zip(b).fold(0, |sum: u64, (x, y)| sum.wrapping_add(x.wrapping_mul(*y)))
@@ -134,6 +152,22 @@ mod tests {
         assert!(hold(&terms, &equations, &variables, &[100, 201, 77]));
         assert!(!hold(&terms, &equations, &variables, &[100, 202, 77]));
         assert!(!hold(&terms, &equations, &variables, &[100, 201, 78]));
+    }
+
+    #[test]
+    fn coefficients_are_small() {
+        let mut terms = Terms::new();
+        let variables = ["i", "a", "b"].map(|name| terms.variable(name, Sort::Bits(32)));
+        // a + b = 3i.
+        let points = [[0, 0, 0], [1, 1, 2], [1, 2, 1], [2, 4, 2]].map(|point| point.to_vec());
+        let equations = hull(32, &points).equations(&mut terms, &variables, 64);
+        let [equation] = equations[..] else { panic!("{equations:?}") };
+        let (sum, product) = (terms.add(variables[1], variables[2]), terms.bits(3, 32));
+        let product = terms.mul(variables[0], product);
+        let expected = terms.eq(sum, product);
+        let (found, expected) = (terms.display(equation).to_string(), terms.display(expected).to_string());
+        assert!(found == expected || found.contains("* 3"), "{found}, not {expected}");
+        assert!(found.len() <= expected.len() + 12, "{found}");
     }
 
     proptest! {

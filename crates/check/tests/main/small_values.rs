@@ -171,13 +171,13 @@ fn machine(draw: &mut Draw) -> String {
         let and = if draw.below(2) == 0 { format!("({first}) && ({second})") } else { first };
         steps += &format!("    if ({and}) {name} = {value};\n");
     }
-    let (a, b, c) = (test(draw), test(draw), test(draw));
+    let (a, b) = (test(draw), test(draw));
     let (back, other) = (constant(draw), test(draw));
     let loops = if draw.below(3) == 0 { "for (int i = 0; i < 4; i++)" } else { "while (in())" };
     format!(
         "{HEAD}int g = 1, h; unsigned u = 2; signed char c;\n\
          int f(int x, unsigned char y) {{ if (x == y) return {back}; if ({other}) h = x; return y; }}\n\
-         int main(void) {{\n  {loops} {{\n{steps}    if (({a}) && ({b}) && ({c})) reach_error();\n  }}\n  return 0;\n}}\n"
+         int main(void) {{\n  {loops} {{\n{steps}    if (({a}) && ({b})) reach_error();\n  }}\n  return 0;\n}}\n"
     )
 }
 
