@@ -101,10 +101,10 @@ impl Question {
             (EngineChoice::Invariants, false) => vec![solver(), Arc::new(Induction { way: Way::Both })],
             (EngineChoice::Induction, _) => vec![Arc::new(Induction { way: Way::Deep })],
             (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
-            (EngineChoice::SmallValues, _) => vec![Arc::new(SmallValues)],
+            (EngineChoice::SmallValues, _) => vec![Arc::new(SmallValues::default())],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
             (EngineChoice::Auto, false) => {
-                let (values, random) = (Arc::new(SmallValues), Arc::new(RandomRuns::default()));
+                let (values, random) = (Arc::new(SmallValues { parts: 3 }), Arc::new(RandomRuns::default()));
                 let induction = Arc::new(Induction { way: Way::Both });
                 vec![Arc::new(BoundedChecking), solver(), values, induction, random]
             }

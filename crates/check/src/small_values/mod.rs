@@ -35,8 +35,18 @@ use concrete::run_along;
 use inlined::Inlined;
 
 /// Exact checking of an abstraction that follows variables with few values.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SmallValues;
+#[derive(Clone, Copy, Debug)]
+pub struct SmallValues {
+    /// It gives up after one of so many parts of the time: diagrams that grow for long are not
+    /// worth the time of the engines beside it.
+    pub parts: u32,
+}
+
+impl Default for SmallValues {
+    fn default() -> Self {
+        Self { parts: 1 }
+    }
+}
 
 impl Engine for SmallValues {
     fn name(&self) -> EngineName {
@@ -57,6 +67,7 @@ impl Engine for SmallValues {
         if budget.work.is_some() || session.prover != Prover::Embedded {
             return Answer::uniform(task.checks.len(), &undecided(Cause::NotTried));
         }
+        let budget = &budget.share(self.parts);
         let small = Inlined::new(abstraction(&task.program, &Classes::new(&task.program)));
         let moved = |site: &ErrorSite| ErrorSite { node: small.node(site.node), ..site.clone() };
         let checks: Vec<ErrorSite> = task.checks.iter().map(moved).collect();

@@ -338,7 +338,7 @@ proptest! {
         let exact = Checker::new(&program, &targets, CheckOptions::default()).unwrap().verdict();
         let task = Task::new(program, targets, Language::Boolean);
         let budget = wherefore_check::Budget::time(Duration::from_secs(5));
-        match SmallValues.decide(&task, &Session::default(), &budget).decision() {
+        match SmallValues::default().decide(&task, &Session::default(), &budget).decision() {
             Overall::Safe => prop_assert_eq!(exact, Decision::Safe, "{}", text),
             Overall::Unsafe(run) => {
                 prop_assert_eq!(exact, Decision::Unsafe, "{}", text);

@@ -36,7 +36,7 @@ fn task(text: &str) -> Task {
 fn decide(text: &str) -> (Task, Vec<Verdict>) {
     let task = task(&format!("{HEAD}{text}"));
     let budget = Budget::time(Duration::from_secs(20));
-    let answer = SmallValues.decide(&task, &Session::default(), &budget);
+    let answer = SmallValues::default().decide(&task, &Session::default(), &budget);
     (task, answer.verdicts)
 }
 
@@ -190,7 +190,7 @@ fn random_machines_are_decided_as_by_others() {
         let text = machine(&mut draw);
         let task = task(&text);
         let budget = Budget::time(Duration::from_secs(10));
-        let found = SmallValues.decide(&task, &Session::default(), &budget);
+        let found = SmallValues::default().decide(&task, &Session::default(), &budget);
         let check = |engine: EngineChoice| {
             let question = Question { engine, replaying: Replaying::Off, ..Question::default() };
             answer(&task, &question, &Session::default(), &Budget::default().spending(300_000))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use wherefore_check::harness::Enclosure;
 use wherefore_check::{NoProver, Prover, Replaying};
-use wherefore_frontend::c::witness::Witness;
+use wherefore_frontend::c::witness::{Insertions, Witness};
 use wherefore_frontend::c::{
     self, DataModel, ErrorLabels, LibraryRules, Mentions, Options, Question, Uninitialised, Warnings,
 };
@@ -69,6 +69,10 @@ pub struct CArgs {
     /// A witness that is checked.
     #[arg(skip)]
     pub(super) witness: Option<Witness>,
+
+    /// A condition that is claimed before a line.
+    #[arg(skip)]
+    pub(super) claimed: Option<Claimed>,
 
     /// Let malloc and the like return NULL.
     #[arg(long, help_heading = "C", hide_short_help = true)]
@@ -261,6 +265,34 @@ impl CSubject {
     }
 }
 
+/// A condition that is claimed to hold before a line.
+pub struct Claimed {
+    /// The end of the path of the file; none if there is only one.
+    pub file: Option<String>,
+    /// The line.
+    pub line: u32,
+    /// The condition, in C.
+    pub condition: String,
+}
+
+impl Claimed {
+    fn insertions(&self, files: &[PathBuf]) -> Result<Insertions, CliError> {
+        let wanted = self.file.as_deref();
+        let is_file = |file: &&PathBuf| wanted.is_none_or(|wanted| file.ends_with(wanted));
+        let mut found = files.iter().filter(is_file);
+        let question = |message: String| {
+            let name = files.first().map_or_else(String::new, |file| file.display().to_string());
+            CliError::Question { file: name, message }
+        };
+        let (Some(file), None) = (found.next(), found.next()) else {
+            let what = wanted.map_or("a line of several files".to_owned(), |file| format!("`{file}`"));
+            return Err(question(format!("--at: {what} is not one file of the program (FILE:LINE)")));
+        };
+        let claimed = c::witness::claim_before(files, file, self.line, &self.condition)?;
+        claimed.map_err(|why| question(format!("--can: {why}")))
+    }
+}
+
 impl CArgs {
     /// The first option for C that was given.
     pub fn given(&self) -> Option<&'static str> {
@@ -447,6 +479,8 @@ impl CArgs {
             options.insertions = witness.insertions(&files)?;
         } else if self.annotations {
             options.insertions = c::witness::annotations(&files)?;
+        } else if let Some(claimed) = &self.claimed {
+            options.insertions = claimed.insertions(&files)?;
         }
         if !options.insertions.claims.is_empty() {
             options.checks.insert(ViolationKind::Claim);

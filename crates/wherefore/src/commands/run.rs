@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 use wherefore_check::FailingRun;
 use wherefore_explain::{Grain, Steps};
-use wherefore_program::{CallStack, PathSlicer, Program, Record, SliceOptions, Stops, Task};
+use wherefore_program::{
+    CallStack, ErrorKind, PathSlicer, Program, Record, SliceOptions, Stops, Task, ViolationKind,
+};
 
 /// One state of a run: a statement that is about to be executed, and the values before it.
 #[derive(Clone, Debug, Serialize)]
@@ -34,7 +36,17 @@ pub struct Slice {
 
 /// The steps of a failing run, the failing one last. For C, each says whether it matters.
 pub fn steps(task: &Task, run: &FailingRun) -> Vec<RunStep> {
-    if task.is_c() { sliced_steps(task, run, CallStack::Keep) } else { all_steps(&task.program, run) }
+    let is_c = task.is_c();
+    let mut steps =
+        if is_c { sliced_steps(task, run, CallStack::Keep) } else { all_steps(&task.program, run) };
+    // A claim stands in a comment, or nowhere in the source.
+    let site = task.checks.get(run.target);
+    let claim = site.filter(|site| site.kind == ErrorKind::Violation(ViolationKind::Claim));
+    let text = claim.and_then(|site| task.program.violation_in_words(site.node, None));
+    if let (Some(last), Some(text)) = (steps.last_mut(), text) {
+        last.text = text;
+    }
+    steps
 }
 
 /// How much of a run matters, if its steps say so.

@@ -241,7 +241,7 @@ pub fn run_in_short(out: &mut String, run: &Run) {
 }
 
 /// The steps of a run; values are shown where they change.
-fn write_run(out: &mut String, trace: &[RunStep]) {
+pub(super) fn write_run(out: &mut String, trace: &[RunStep]) {
     write_steps(out, trace, &mut Seen::default());
 }
 

@@ -99,3 +99,39 @@ fn mistakes_are_named() {
     assert!(live.contains("known for all stacks together only"), "{live}");
     assert!(refused(&["examples/getunit-b2.bp", "--data-model", "lp64"]).contains("is for C programs"));
 }
+
+#[test]
+fn a_condition_can_hold_or_not() {
+    let can = |line: &str, condition: &str| {
+        let output = flow(&[ODOMETER, "--at", line, "--can", condition]);
+        let shown = String::from_utf8(output.stdout).expect("text");
+        (output.status.code(), shown)
+    };
+    let (code, shown) = can("21", "legs % 2 == 1");
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(
+        shown.starts_with("examples/odometer.c:21: can `legs % 2 == 1` hold? no: this is proved"),
+        "{shown}"
+    );
+    assert!(shown.contains("assumed: examples/odometer.c:15: `more` has no body"), "{shown}");
+    // At the head of a loop it is each time that the condition is evaluated, not only the first.
+    for (line, condition) in [("21", "legs == 6"), ("15", "legs == 4"), ("7", "d == 5")] {
+        let (code, shown) = can(line, condition);
+        assert_eq!(code, Some(10), "{shown}");
+        assert!(shown.contains("hold? yes, in this run:\n"), "{shown}");
+        assert!(shown.contains(&format!("here `{condition}` holds")), "{shown}");
+    }
+    let output = flow(&[ODOMETER, "--at", "21", "--can", "trips == 1", "--json"]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&answer["can"], answer["run"].is_array()), (&serde_json::json!("yes"), true));
+    assert!(refused(&[ODOMETER, "--at", "21", "--can", "legs = 6"]).contains("changes nothing"));
+    assert!(
+        refused(&[ODOMETER, "--at", "3", "--can", "legs == 6"]).contains("no statement starts at line 3")
+    );
+    assert!(
+        refused(&["examples/getunit-b1.bp", "--at", "3", "--can", "x"]).contains("--can is for C programs")
+    );
+    assert!(
+        refused(&[ODOMETER, "--at", "21", "--can", "nothing == 6"]).contains("`nothing` is not declared")
+    );
+}

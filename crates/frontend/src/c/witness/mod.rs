@@ -244,6 +244,25 @@ pub fn annotations(files: &[PathBuf]) -> Result<Insertions, LoadError> {
     Ok(writer.finish())
 }
 
+/// A condition that is claimed to hold before a line of a file of the program, whenever a run comes
+/// there, as what is put into the files. Before a loop, that is each time that its condition is
+/// evaluated.
+///
+/// # Errors
+/// What is wrong with the condition or the line, in words.
+pub fn claim_before(
+    files: &[PathBuf],
+    file: &Path,
+    line: u32,
+    condition: &str,
+) -> Result<Result<Insertions, String>, LoadError> {
+    let mut writer = insert::Writer::new(files)?;
+    let place = Place { file: file.display().to_string(), line, column: None, at: 0..0 };
+    let claim = |is_loop| Claim { place: place.clone(), is_loop, condition: condition.to_owned() };
+    let put = writer.claim(file, &claim(true)).or_else(|_| writer.claim(file, &claim(false)));
+    Ok(put.map(|()| writer.finish()))
+}
+
 fn invalid(name: &str, text: &str, at: Range<usize>, message: String) -> LoadError {
     let error = ParseError::at(text, at, message);
     LoadError::Invalid { diagnostics: vec![Diagnostic { file: name.to_owned(), error }] }

@@ -1,9 +1,10 @@
 //! `wherefore flow FILE`: what holds at the lines of a program?
 //!
 //! `mod.rs`: arguments and the analyses; `answer.rs`: the facts of lines as data; `text.rs`: beside
-//! the source.
+//! the source. `can.rs`: whether a condition can hold at a line.
 
 mod answer;
+mod can;
 mod text;
 
 use std::collections::BTreeSet;
@@ -64,6 +65,11 @@ pub struct FlowArgs {
     #[arg(long, value_name = "CALLS", requires = "at")]
     stack: Option<String>,
 
+    /// With --at: can this condition, an expression of C, hold before that line? The answer is yes
+    /// with a run, no with a proof, or unknown (C).
+    #[arg(long, value_name = "CONDITION", requires = "at", conflicts_with_all = ["stack", "vars", "all"])]
+    can: Option<String>,
+
     /// Print facts that were not confirmed by the solver, too.
     #[arg(long)]
     no_verify_facts: bool,
@@ -84,7 +90,14 @@ Examples:
   wherefore flow odometer.c
   wherefore flow odometer.c --domain affine:32 --vars miles,legs
   wherefore flow odometer.c --at 17
-  wherefore flow server.c --at 40 --stack 'handle:17 ..' --domain constants";
+  wherefore flow server.c --at 40 --stack 'handle:17 ..' --domain constants
+  wherefore flow server.c --at 40 --can 'length == 0'
+
+Exit codes:
+  0   facts were printed; with --can: no, which is proved
+  10  with --can: yes, a run was found
+  5   unknown: a limit was reached
+  2   bad input or usage";
 
 /// A domain, or those that are worth it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -116,9 +129,12 @@ const CHECKING: Duration = Duration::from_secs(20);
 const SPLITS: usize = 3;
 
 /// Reads, analyses, verifies, prints.
-pub fn run(args: &FlowArgs, out: &mut impl Write) -> Result<Exit, CliError> {
+pub fn run(args: &mut FlowArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let (name, is_json) = (args.name(), args.json);
     args.limits.guard(move |reason| super::unknown(&name, is_json, reason));
+    if let Some(condition) = args.can.take() {
+        return can::run(args, condition, out);
+    }
     let task = args.load()?;
     let program = with_cells(&task.program);
     if program.uses_threads().is_some() {
@@ -235,15 +251,21 @@ impl FlowArgs {
         Ok((analyses, notes))
     }
 
-    /// The line that `--at` names.
-    fn line(&self, program: &Program, at: &str) -> Result<Line, CliError> {
+    /// The file and the number that `--at` names.
+    fn place<'a>(&self, at: &'a str) -> Result<(Option<&'a str>, u32), CliError> {
         let (file, number) = match at.rsplit_once(':') {
             Some((file, number)) => (Some(file), number),
             None => (None, at),
         };
-        let number: u32 = number
+        let number = number
             .parse()
             .map_err(|_| self.question(format!("--at: `{at}` is neither a line nor FILE:LINE")))?;
+        Ok((file, number))
+    }
+
+    /// The line that `--at` names.
+    fn line(&self, program: &Program, at: &str) -> Result<Line, CliError> {
+        let (file, number) = self.place(at)?;
         let points = wherefore_facts::points(program);
         let is_file = |index: u32| {
             let name = Path::new(program.sources[index as usize].name());
