@@ -38,6 +38,7 @@ mod float_use;
 mod graph;
 mod interpret;
 pub mod loops;
+pub mod markers;
 mod mod_ref;
 mod objects;
 mod path_slice;

@@ -429,7 +429,7 @@ fn translate_texts(
     if let Some(rules) = &options.library {
         events::watch(&mut tree, &mut linkage, &sources, &rules.property);
     }
-    scanf::as_inputs(&mut tree, &mut linkage);
+    scanf::as_inputs(&mut tree, &mut linkage, options.checks.contains(&ViolationKind::Bounds));
     printf::as_statements(&mut tree, &mut linkage);
     variadic::pass_in_memory(&mut tree);
     bulk::as_assignments(&mut tree);

@@ -72,6 +72,11 @@ const UNDEFINED: &str = "__builtin_own_undefined";
 /// The function after whose call, in our own texts, `errno` may have another value.
 pub(crate) const OUTSIDE: &str = "__outside";
 
+/// Whether a function takes memory from the stack of its caller.
+pub(crate) fn is_on_stack(name: &str) -> bool {
+    matches!(name, "alloca" | "__builtin_alloca")
+}
+
 /// Whether an allocation may fail. What lives on the stack, and what our own texts need, is there.
 pub(crate) fn may_fail(name: &str) -> bool {
     !matches!(name, "alloca" | "__builtin_alloca" | "__builtin_own_room")

@@ -100,6 +100,13 @@ pub(crate) struct Object {
     pub(crate) span: Span,
 }
 
+impl Object {
+    /// Whether it is a string literal.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.name.starts_with("string.")
+    }
+}
+
 /// What an object is initialised with: sub-objects and their values. The rest is zero if there is a
 /// list.
 #[derive(Clone, Debug)]

@@ -12,7 +12,8 @@ use super::overflow::fits;
 use super::place::Place;
 use super::storage::Storage;
 use super::value::resize;
-use super::{Context, Lower};
+use super::{Context, HEAP, LITERALS, Lower};
+use crate::c::Standard;
 use crate::c::problem::Checked;
 
 /// How a place in memory was come to, and so what must hold when it is used.
@@ -46,8 +47,17 @@ impl Lower<'_, '_> {
         }
         let arithmetic =
             matches!(kind, ViolationKind::Overflow | ViolationKind::Shift | ViolationKind::Division);
-        // What breaks a rule in a model of a library function is its call.
-        self.cx.asks(kind) && !(self.is_library && (arithmetic || self.cx.copy.is_none()))
+        // What breaks a rule in a model of a library function is its call. Arithmetic in models is
+        // ours, but for absolute values, which need not fit.
+        let is_ours = arithmetic && !self.is_absolute();
+        self.cx.asks(kind) && !(self.is_library && (is_ours || self.cx.copy.is_none()))
+    }
+
+    /// Whether the function at hand is `abs` or the like.
+    fn is_absolute(&self) -> bool {
+        let name = self.function.map(|id| self.cx.tree.function(id).name.as_str());
+        let name = name.map(|name| name.strip_prefix("__builtin_own_").unwrap_or(name));
+        matches!(name, Some("abs" | "labs" | "llabs"))
     }
 
     /// Whether any violations are errors.
@@ -238,6 +248,27 @@ impl Lower<'_, '_> {
                 }
             }
         }
+    }
+
+    /// String literals must not be written to. What is asked about whole objects is not about that.
+    pub(crate) fn check_writable(&mut self, place: &Place, span: Span) {
+        let Place::Memory { class, address, reach, .. } = place else { return };
+        if reach.pointer.is_none()
+            || address.has_choice()
+            || !self.asks(ViolationKind::Bounds)
+            || self.cx.options.standard != Standard::Arrays
+            || !self.cx.has_literals(*class)
+        {
+            return;
+        }
+        let number = |value| Expr::constant(value, address.ty);
+        let distance = match address.as_constant() {
+            Some(address) => number(address.wrapping_sub(LITERALS) & number(0).ty.max()),
+            None => Expr::binary(BinaryOp::Sub, address.clone(), number(LITERALS)),
+        };
+        let holds = Expr::binary(BinaryOp::ULe, number(HEAP - LITERALS), distance);
+        let text = "is in a string literal, which must not be changed";
+        self.check(ViolationKind::Bounds, holds, text, Vec::new(), (place.at(), span));
     }
 
     fn check_index(&mut self, index: &Expr, length: &Expr, at: (Span, Span)) {
