@@ -74,6 +74,9 @@ pub fn confirm(
     if has_proof || answer.verdicts.is_empty() {
         answer.facts.spoilt = unsupported(task, engines, (session, budget));
     }
+    if answer.verdicts.is_empty() && answer.facts.spoilt.is_none() {
+        answer.facts.spoilt = doubts_in_words(task, Some(About::Rule));
+    }
     if has_proof {
         let spoilt = answer.facts.spoilt.clone();
         let by_states =

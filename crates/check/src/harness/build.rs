@@ -92,10 +92,10 @@ pub(crate) fn run(
     feeding: &Feeding<'_>,
     how: (Enclosure, Duration),
 ) -> (String, Replay, Model) {
-    let modes: &[Mode] = match (case.pointer_bits, case.schedule) {
-        (32, None) => &[Mode::Narrow, Mode::Alone, Mode::Wide],
-        // Threads need the C library.
-        (32, Some(_)) => &[Mode::Narrow, Mode::Wide],
+    let modes: &[Mode] = match (case.pointer_bits, case.schedule, &case.broken) {
+        (32, None, None) => &[Mode::Narrow, Mode::Alone, Mode::Wide],
+        // Threads need the C library, and sanitizers need theirs.
+        (32, ..) => &[Mode::Narrow, Mode::Wide],
         _ => &[Mode::Wide],
     };
     let mut missing = Missing::default();
@@ -274,6 +274,10 @@ fn build(
         fs::write(&source, text).map_err(io)?;
         let mut command = c_compiler::command();
         command.args(["-w", "-O0", "-std=gnu11", "-fno-builtin", "-fno-stack-protector"]);
+        // What models of functions that bring input write is watched, too.
+        if case.broken.as_ref().is_some_and(Broken::needs_addresses) {
+            command.args(["-fsanitize=address", "-g1"]);
+        }
         command.args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
         tool(&mut command).map_err(|complaint| gist(&complaint))?;
         Ok(object)

@@ -140,6 +140,10 @@ char *strdup(const char *text) {
 size_t __wherefore_size(void *object, size_t otherwise);
 void free(void *object);
 void *realloc(void *old, size_t size) {
+  if (old && size == 0) {
+    free(old);
+    return 0;
+  }
   char *fresh = malloc(size);
   if (fresh && old) {
     size_t count = __wherefore_size(old, size);

@@ -219,7 +219,7 @@ impl Lower<'_, '_> {
             }
             let value = if may_fail {
                 let null = Expr::constant(0, pointer);
-                let fails = self.chance_of_failure(name, span);
+                let fails = self.chance_of_failure(span);
                 Expr::if_then_else(fails, null, address)
             } else {
                 address

@@ -55,10 +55,11 @@ use super::{Assumption, Input, Options, Region};
 use body::Body;
 use storage::{Frame, Storage};
 
-/// Where functions, objects, string literals, the heap and the stack start in memory.
+/// Where functions, objects, those that must not be written to, the heap and the stack start in
+/// memory.
 const FUNCTIONS: u64 = 0x1_0000;
 const OBJECTS: u64 = 0x40_0000;
-const LITERALS: u64 = 0x1e00_0000;
+const READ_ONLY: u64 = 0x1e00_0000;
 const HEAP: u64 = 0x2000_0000;
 const STACK: u64 = 0x8000_0000;
 /// Where local objects with fresh memory start, where pointers have 32 bits.
@@ -81,7 +82,7 @@ pub(crate) struct Context<'t> {
     regions: BTreeMap<Class, memory::Division>,
     memories: usize,
     next_address: u64,
-    next_literal: u64,
+    next_read_only: u64,
     /// What lies where, and what it is called.
     objects: Objects,
     /// For functions that need not exist, whether they do.
@@ -177,7 +178,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         regions: BTreeMap::new(),
         memories: 0,
         next_address: OBJECTS,
-        next_literal: LITERALS,
+        next_read_only: READ_ONLY,
         objects: Objects::default(),
         weak: FxHashMap::default(),
         extents: BTreeMap::new(),
@@ -252,7 +253,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     if observed.compared.is_some() {
         context.doubt("nothing depends on whether an address is a given number", observed.compared);
     }
-    // Those of string literals are apart.
+    // Those that must not be written to are apart.
     context.objects.fixed.sort_by_key(|object| object.address);
     let regions = context.named_regions();
     let is_ours = |id: FunctionId| context.is_about_threads(id);
@@ -309,6 +310,13 @@ impl Context<'_> {
     pub(crate) fn doubt_control(&mut self, text: &str, span: Option<Span>) {
         if !self.doubts.iter().any(|known| known.text == text) {
             self.doubts.push(Assumption { text: text.to_owned(), span, about: About::Control });
+        }
+    }
+
+    /// The same about a rule that is asked about, and not checked here.
+    pub(crate) fn doubt_rule(&mut self, text: &str, span: Option<Span>) {
+        if !self.doubts.iter().any(|known| known.text == text) {
+            self.doubts.push(Assumption { text: text.to_owned(), span, about: About::Rule });
         }
     }
 

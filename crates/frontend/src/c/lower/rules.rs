@@ -12,7 +12,7 @@ use super::overflow::fits;
 use super::place::Place;
 use super::storage::Storage;
 use super::value::resize;
-use super::{Context, HEAP, LITERALS, Lower};
+use super::{Context, HEAP, Lower, READ_ONLY};
 use crate::c::Standard;
 use crate::c::problem::Checked;
 
@@ -48,16 +48,16 @@ impl Lower<'_, '_> {
         let arithmetic =
             matches!(kind, ViolationKind::Overflow | ViolationKind::Shift | ViolationKind::Division);
         // What breaks a rule in a model of a library function is its call. Arithmetic in models is
-        // ours, but for absolute values, which need not fit.
-        let is_ours = arithmetic && !self.is_absolute();
+        // ours, but for functions that only compute.
+        let is_ours = arithmetic && !self.only_computes();
         self.cx.asks(kind) && !(self.is_library && (is_ours || self.cx.copy.is_none()))
     }
 
-    /// Whether the function at hand is `abs` or the like.
-    fn is_absolute(&self) -> bool {
+    /// Whether the function at hand is `abs`, `div` or the like, whose result need not fit.
+    fn only_computes(&self) -> bool {
         let name = self.function.map(|id| self.cx.tree.function(id).name.as_str());
         let name = name.map(|name| name.strip_prefix("__builtin_own_").unwrap_or(name));
-        matches!(name, Some("abs" | "labs" | "llabs"))
+        matches!(name, Some("abs" | "labs" | "llabs" | "div" | "ldiv" | "lldiv"))
     }
 
     /// Whether any violations are errors.
@@ -250,24 +250,25 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// String literals must not be written to. What is asked about whole objects is not about that.
+    /// String literals and constants must not be written to. What is asked about whole objects is
+    /// not about that.
     pub(crate) fn check_writable(&mut self, place: &Place, span: Span) {
         let Place::Memory { class, address, reach, .. } = place else { return };
         if reach.pointer.is_none()
             || address.has_choice()
             || !self.asks(ViolationKind::Bounds)
             || self.cx.options.standard != Standard::Arrays
-            || !self.cx.has_literals(*class)
+            || !self.cx.has_read_only(*class)
         {
             return;
         }
         let number = |value| Expr::constant(value, address.ty);
         let distance = match address.as_constant() {
-            Some(address) => number(address.wrapping_sub(LITERALS) & number(0).ty.max()),
-            None => Expr::binary(BinaryOp::Sub, address.clone(), number(LITERALS)),
+            Some(address) => number(address.wrapping_sub(READ_ONLY) & number(0).ty.max()),
+            None => Expr::binary(BinaryOp::Sub, address.clone(), number(READ_ONLY)),
         };
-        let holds = Expr::binary(BinaryOp::ULe, number(HEAP - LITERALS), distance);
-        let text = "is in a string literal, which must not be changed";
+        let holds = Expr::binary(BinaryOp::ULe, number(HEAP - READ_ONLY), distance);
+        let text = "is in a string literal or a constant, which must not be changed";
         self.check(ViolationKind::Bounds, holds, text, Vec::new(), (place.at(), span));
     }
 

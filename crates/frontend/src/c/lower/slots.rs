@@ -15,6 +15,7 @@ use super::storage::{Base, Storage};
 use super::value::resize;
 use super::{Context, Lower};
 use crate::c::ctype::{CType, Length};
+use crate::c::models;
 use crate::c::points_to::Class;
 use crate::c::problem::Checked;
 use crate::c::tree::{Lifetime, ObjectId, Term};
@@ -123,10 +124,10 @@ impl Context<'_> {
         (target, Expr::constant(FREED, EXTENT))
     }
 
-    /// Whether pointers into a class may point to string literals.
-    pub(super) fn has_literals(&mut self, class: Class) -> bool {
+    /// Whether pointers into a class may point to objects that must not be written to.
+    pub(super) fn has_read_only(&mut self, class: Class) -> bool {
         let layout = self.layout(class);
-        layout.objects.iter().any(|(_, _, id)| self.tree.object(*id).is_literal())
+        layout.objects.iter().any(|(_, _, id)| self.tree.is_read_only(*id))
     }
 
     /// Where the objects of a class are.
@@ -333,8 +334,17 @@ impl Lower<'_, '_> {
         self.check(ViolationKind::Leak, none, text, Vec::new(), (span, span));
     }
 
-    /// At the end of a program everything must have been freed: a check for each allocation.
+    /// At the end of a program everything must have been freed: a check for each allocation. Copies
+    /// of models are made later, but it is known where they are called.
     pub(crate) fn check_leaks(&mut self) {
+        let tree = self.cx.tree;
+        for (id, place) in self.cx.copies.clone() {
+            let is_known = self.cx.allocations.contains(&place);
+            if !is_known && self.cx.asks(ViolationKind::Leak) && models::may_allocate(tree, id) {
+                self.cx.kept(place);
+                self.cx.allocations.push(place);
+            }
+        }
         let Some((kept, number)) = self.cx.kept else { return };
         let pointer = self.cx.pointer();
         for (at, span) in self.cx.allocations.clone().into_iter().enumerate() {

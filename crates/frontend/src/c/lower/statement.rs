@@ -137,8 +137,8 @@ impl Lower<'_, '_> {
                 if self.is_pure(term) {
                     // It does nothing, but it is a statement.
                     self.body.step(span, LocationKind::Statement, Operation::Skip);
-                    // What it reads may race.
-                    if self.watches_races() {
+                    // What it reads may race, or break a rule.
+                    if self.watches_races() || self.has_rules() {
                         self.effects(term)?;
                     }
                 } else {

@@ -218,9 +218,9 @@ impl Context<'_> {
 
     /// Constant addresses for an object, with a gap behind it.
     fn allocate(&mut self, id: ObjectId, size: u64, span: Span) -> Checked<u64> {
-        let (next, most) = match self.tree.object(id).is_literal() {
-            true => (&mut self.next_literal, super::HEAP),
-            false => (&mut self.next_address, super::LITERALS),
+        let (next, most) = match self.tree.is_read_only(id) {
+            true => (&mut self.next_read_only, super::HEAP),
+            false => (&mut self.next_address, super::READ_ONLY),
         };
         let address = *next;
         let end = size.max(1).checked_next_multiple_of(16).and_then(|size| address.checked_add(size + 16));
