@@ -21,6 +21,8 @@ pub(crate) struct Broken {
     last_line: u32,
     /// Whether a call of `abs` or the like breaks it.
     is_absolute: bool,
+    /// Whether a number that is shifted to the left may break it.
+    is_shifted: bool,
 }
 
 /// What names standard input, and the file that it was written to.
@@ -44,7 +46,10 @@ impl Broken {
         let first_line = program.position(span).line;
         let last = wherefore_program::Span { start: span.end, ..span };
         let last_line = program.position(last).line.max(first_line);
-        Some(Self { kind, whole_objects, file, first_line, last_line, is_absolute })
+        let text = program.source(span).text().get(span.start as usize..span.end as usize);
+        let is_shifted =
+            kind == ViolationKind::Overflow && whole_objects && text.is_some_and(|text| text.contains("<<"));
+        Some(Self { kind, whole_objects, file, first_line, last_line, is_absolute, is_shifted })
     }
 
     fn uses_address_sanitizer(&self) -> bool {
@@ -58,6 +63,9 @@ impl Broken {
     /// than to be undefined, for compilers then do not conclude that `x + 1 > x`.
     pub fn flags(&self) -> Vec<String> {
         let sanitizers = match self.kind {
+            ViolationKind::Overflow if self.is_shifted => {
+                "signed-integer-overflow,integer-divide-by-zero,shift-base"
+            }
             ViolationKind::Overflow => "signed-integer-overflow,integer-divide-by-zero",
             ViolationKind::Shift => "shift-exponent",
             ViolationKind::Builtin => "builtin,unreachable",

@@ -473,11 +473,13 @@ fn translate_texts(
         let others: Vec<tree::FunctionId> = with_body.filter(|id| !entries.contains(id)).collect();
         usage.recursive.extend(others);
     }
-    // Where threads interrupt each other, only rules about threads are checked.
+    // Where threads interrupt each other, only rules about threads are checked, unless the question
+    // is about others.
     let (about_threads, others): (BTreeSet<_>, BTreeSet<_>) =
         options.checks.iter().partition(|kind| ViolationKind::THREADS.contains(kind));
+    let is_question = options.property != Property::All && !others.contains(&ViolationKind::Leak);
     let plain = Options { checks: about_threads, ..options.clone() };
-    let asks_rules = has_threads && !others.is_empty();
+    let asks_rules = has_threads && !others.is_empty() && !is_question;
     let options = if asks_rules { &plain } else { options };
     let sets_rounding = |id: &tree::FunctionId| {
         let function = tree.function(*id);

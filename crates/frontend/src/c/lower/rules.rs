@@ -167,6 +167,28 @@ impl Lower<'_, '_> {
         amount
     }
 
+    /// A signed number that is not negative must fit into its type when it is shifted to the left, if
+    /// a property of SV-COMP asks: compilers define the result. Returns operands that are the same
+    /// wherever they are used.
+    pub(crate) fn check_shifted(&mut self, value: Expr, amount: Expr, span: Span) -> (Expr, Expr) {
+        if !self.asks(ViolationKind::Overflow) || self.cx.options.standard != Standard::Objects {
+            return (value, amount);
+        }
+        let (value, amount) = (self.stable(value, span), self.stable(amount, span));
+        let (ty, width) = (value.ty, u64::from(value.ty.width()));
+        let inside = Expr::binary(BinaryOp::ULt, amount.clone(), Expr::constant(width, amount.ty));
+        let most = Expr::constant(ty.max() >> 1, ty);
+        let room = Expr::binary(BinaryOp::LShr, most, resize(amount.clone(), false, ty));
+        let holds = Expr::any(vec![
+            inside.not(),
+            Expr::binary(BinaryOp::SLt, value.clone(), Expr::constant(0, ty)),
+            Expr::binary(BinaryOp::ULe, value.clone(), room),
+        ]);
+        let text = format!("does not fit into a signed number of {width} bits");
+        self.check(ViolationKind::Overflow, holds, &text, Vec::new(), (span, span));
+        (value, amount)
+    }
+
     /// A division by zero, or of the least number by -1, is an error. What must hold so that it does
     /// not trap is returned, as far as it is not checked.
     pub(crate) fn check_division(

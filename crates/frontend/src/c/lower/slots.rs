@@ -270,11 +270,14 @@ impl Lower<'_, '_> {
         if layout.frames {
             let text = "an access to a local object of a recursive function stays inside of it";
             self.cx.doubt(text, Some(span));
-            let top = Expr::variable(self.cx.stack_pointer(span), pointer);
-            ways.push(Expr::all(vec![
-                Expr::binary(BinaryOp::ULe, Expr::constant(super::STACK, pointer), from.clone()),
-                Expr::binary(BinaryOp::ULt, from.clone(), top),
-            ]));
+            let mut on_stack =
+                vec![Expr::binary(BinaryOp::ULe, Expr::constant(super::STACK, pointer), from.clone())];
+            // Each thread has a stack of its own, and sees those of others.
+            if !self.cx.has_threads {
+                let top = Expr::variable(self.cx.stack_pointer(span), pointer);
+                on_stack.push(Expr::binary(BinaryOp::ULt, from.clone(), top));
+            }
+            ways.push(Expr::all(on_stack));
         }
         Expr::any(ways)
     }
