@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wherefore_program::{
-    About, Assumption, Compilation, ErrorKind, ErrorSite, Recipe, TargetChoice, Task, Unsupported,
-    ViolationKind,
+    About, Assumption, Compilation, ErrorKind, ErrorSite, OUTSIDE_OF_OBJECT, Recipe, TargetChoice, Task,
+    Unsupported, ViolationKind,
 };
 
 use crate::budget::Budget;
@@ -172,7 +172,11 @@ fn contradiction(task: &Task, run: &FailingRun, outcome: Option<&Replay>) -> Opt
     // Where whole objects count, an index outside of an array inside of one is no violation, and
     // only the compiled program tells the two apart.
     let site = task.checks.get(run.target);
-    let is_index = site.is_some_and(|site| site.kind == ErrorKind::Violation(ViolationKind::Bounds));
+    let is_index = site.is_some_and(|site| {
+        let violation = task.program.violation(site.node);
+        site.kind == ErrorKind::Violation(ViolationKind::Bounds)
+            && violation.is_none_or(|violation| violation.text != OUTSIDE_OF_OBJECT)
+    });
     if let (true, Compilation::Compiled(recipe)) = (is_index, &task.compilation) {
         if recipe.whole_objects {
             return Some(Why::NotDecided(format!(

@@ -87,5 +87,5 @@ pub use threads::{
     windows,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
-pub use violation::{CallPlace, Messages, Violation, ViolationKind};
+pub use violation::{CallPlace, Messages, OUTSIDE_OF_OBJECT, Violation, ViolationKind};
 pub use wherefore_floats::{FloatOp, Format, Operation as FloatOperation, Rounding};

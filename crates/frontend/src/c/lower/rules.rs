@@ -6,7 +6,7 @@
 //! behind pointers.
 
 use wherefore_flow::{Nothing, range_of};
-use wherefore_program::{BinaryOp, Expr, Scalar, Span, Violation, ViolationKind};
+use wherefore_program::{BinaryOp, Expr, OUTSIDE_OF_OBJECT, Scalar, Span, Violation, ViolationKind};
 
 use super::overflow::fits;
 use super::place::Place;
@@ -14,6 +14,7 @@ use super::storage::Storage;
 use super::value::resize;
 use super::{Context, HEAP, Lower, READ_ONLY};
 use crate::c::Standard;
+use crate::c::ctype::CType;
 use crate::c::problem::Checked;
 
 /// How a place in memory was come to, and so what must hold when it is used.
@@ -250,9 +251,11 @@ impl Lower<'_, '_> {
                 let Some(variable) = leaves.get(*start).and_then(|leaf| leaf.variable) else { return };
                 let lengths: Vec<u64> =
                     self.variable_type(variable).dimensions().iter().map(|d| d.length).collect();
-                for (index, length) in indices.iter().zip(lengths) {
+                // What is outside of an array that is an object is outside of the object.
+                let is_array = matches!(self.cx.tree.object(*object).ty, CType::Array(..));
+                for (i, (index, length)) in indices.iter().zip(lengths).enumerate() {
                     let length = Expr::constant(length, Scalar::Bits(64));
-                    self.check_index(index, &length, (place.at(), span));
+                    self.check_index(index, &length, is_array && i == 0, (place.at(), span));
                 }
             }
             Place::Memory { class, address, ty, bits, reach, .. } => {
@@ -261,7 +264,7 @@ impl Lower<'_, '_> {
                     None => self.cx.tree.types.size(ty).unwrap_or(1),
                 };
                 for (index, length) in &reach.indices {
-                    self.check_index(index, length, (place.at(), span));
+                    self.check_index(index, length, false, (place.at(), span));
                 }
                 if let Some(pointer) = &reach.pointer {
                     let (from, size) = reach.array.clone().unwrap_or((address.clone(), size));
@@ -294,7 +297,7 @@ impl Lower<'_, '_> {
         self.check(ViolationKind::Bounds, holds, text, Vec::new(), (place.at(), span));
     }
 
-    fn check_index(&mut self, index: &Expr, length: &Expr, at: (Span, Span)) {
+    fn check_index(&mut self, index: &Expr, length: &Expr, is_object: bool, at: (Span, Span)) {
         if !self.asks(ViolationKind::Bounds) || index.has_choice() {
             return;
         }
@@ -309,6 +312,10 @@ impl Lower<'_, '_> {
                 let length = resize(length.clone(), false, Scalar::Bits(64));
                 (Expr::binary(BinaryOp::ULt, wide, length), "is outside of its array".to_owned())
             }
+        };
+        let text = match is_object && self.cx.options.standard == Standard::Objects {
+            true => OUTSIDE_OF_OBJECT.to_owned(),
+            false => text,
         };
         let shown = vec![("index".to_owned(), index.clone(), true)];
         self.check(ViolationKind::Bounds, holds, &text, shown, at);

@@ -7,7 +7,8 @@
 //! `free`.
 
 use wherefore_program::{
-    BinaryOp, Expr, ExprKind, LocationKind, Operation, Scalar, Span, Target, Type, Var, ViolationKind, When,
+    BinaryOp, Expr, ExprKind, LocationKind, OUTSIDE_OF_OBJECT, Operation, Scalar, Span, Target, Type, Var,
+    ViolationKind, When,
 };
 
 use super::place::plus;
@@ -55,8 +56,8 @@ pub(crate) struct Layout {
 impl Context<'_> {
     /// Whether accesses to memory are checked.
     pub(crate) fn checks_memory(&self) -> bool {
-        use ViolationKind::{Bounds, DoubleFree, InvalidFree, UseAfterFree};
-        [Bounds, DoubleFree, InvalidFree, UseAfterFree, ViolationKind::Leak]
+        use ViolationKind::{Bounds, DoubleFree, InvalidFree, Leak, UseAfterFree, UseAfterScope};
+        [Bounds, DoubleFree, InvalidFree, UseAfterFree, UseAfterScope, Leak]
             .into_iter()
             .any(|kind| self.asks(kind))
     }
@@ -213,19 +214,28 @@ impl Lower<'_, '_> {
         if layout.ends || (layout.slots && self.cx.frees) {
             let entry = self.cx.extent(class, from, span);
             let live = Expr::binary(BinaryOp::Ne, entry, Expr::constant(FREED, EXTENT));
-            let text = match (layout.ends, self.cx.frees && self.cx.classes.facts(class).heap) {
-                (false, _) => "uses memory that was freed",
-                (true, false) => "uses a local object after its scope has ended",
-                (true, true) => "uses memory that was freed, or a local object after its scope has ended",
-            };
-            self.check(ViolationKind::UseAfterFree, live, text, Vec::new(), at);
+            let is_freed = self.cx.frees && self.cx.classes.facts(class).heap;
+            let first = Expr::constant(self.cx.first_local(), from.ty);
+            let is_local = Expr::binary(BinaryOp::ULe, first, from.clone());
+            if is_freed || !layout.ends {
+                let mut ways = vec![live.clone()];
+                ways.extend(layout.ends.then(|| is_local.clone()));
+                let text = "uses memory that was freed";
+                self.check(ViolationKind::UseAfterFree, Expr::any(ways), text, Vec::new(), at);
+            }
+            if layout.ends {
+                let mut ways = vec![live];
+                ways.extend(is_freed.then(|| is_local.not()));
+                let text = "uses a local object after its scope has ended";
+                self.check(ViolationKind::UseAfterScope, Expr::any(ways), text, Vec::new(), at);
+            }
         }
         if layout.dangles {
             self.cx.doubt("a local object is not used after its scope has ended", Some(span));
         }
         if self.asks(ViolationKind::Bounds) {
             let inside = self.inside(class, &layout, from, size, span);
-            self.check(ViolationKind::Bounds, inside, "is outside of its object", Vec::new(), at);
+            self.check(ViolationKind::Bounds, inside, OUTSIDE_OF_OBJECT, Vec::new(), at);
         }
     }
 
