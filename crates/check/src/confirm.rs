@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wherefore_program::{
-    About, Assumption, Compilation, ErrorKind, ErrorSite, Recipe, TargetChoice, Task, Unsupported,
-    ViolationKind,
+    About, Assumption, Compilation, ErrorKind, ErrorSite, OUTSIDE_OF_OBJECT, Recipe, TargetChoice, Task,
+    Unsupported, ViolationKind,
 };
 
 use crate::budget::Budget;
@@ -73,6 +73,9 @@ pub fn confirm(
     // What is not modelled could be the only check.
     if has_proof || answer.verdicts.is_empty() {
         answer.facts.spoilt = unsupported(task, engines, (session, budget));
+    }
+    if answer.verdicts.is_empty() && answer.facts.spoilt.is_none() {
+        answer.facts.spoilt = doubts_in_words(task, Some(About::Rule));
     }
     if has_proof {
         let spoilt = answer.facts.spoilt.clone();
@@ -169,7 +172,11 @@ fn contradiction(task: &Task, run: &FailingRun, outcome: Option<&Replay>) -> Opt
     // Where whole objects count, an index outside of an array inside of one is no violation, and
     // only the compiled program tells the two apart.
     let site = task.checks.get(run.target);
-    let is_index = site.is_some_and(|site| site.kind == ErrorKind::Violation(ViolationKind::Bounds));
+    let is_index = site.is_some_and(|site| {
+        let violation = task.program.violation(site.node);
+        site.kind == ErrorKind::Violation(ViolationKind::Bounds)
+            && violation.is_none_or(|violation| violation.text != OUTSIDE_OF_OBJECT)
+    });
     if let (true, Compilation::Compiled(recipe)) = (is_index, &task.compilation) {
         if recipe.whole_objects {
             return Some(Why::NotDecided(format!(

@@ -38,6 +38,7 @@ mod float_use;
 mod graph;
 mod interpret;
 pub mod loops;
+pub mod markers;
 mod mod_ref;
 mod objects;
 mod path_slice;
@@ -86,5 +87,5 @@ pub use threads::{
     windows,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
-pub use violation::{CallPlace, Messages, Violation, ViolationKind};
+pub use violation::{CallPlace, Messages, OUTSIDE_OF_OBJECT, Violation, ViolationKind};
 pub use wherefore_floats::{FloatOp, Format, Operation as FloatOperation, Rounding};

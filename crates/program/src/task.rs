@@ -113,6 +113,8 @@ pub enum About {
     Data,
     /// Which functions are called.
     Control,
+    /// A rule of C itself: that it is kept is not checked.
+    Rule,
 }
 
 /// Whether the program can be compiled, to replay its failing runs.

@@ -11,6 +11,10 @@ use crate::interpret::{Interpreter, State};
 use crate::program::{EdgeRef, LocationKind, Node, Operation, Program};
 use crate::source::Span;
 
+/// What a check of [`ViolationKind::Bounds`] says of an access outside of a whole object, rather than
+/// outside of an array that may be a part of one.
+pub const OUTSIDE_OF_OBJECT: &str = "is outside of its object";
+
 /// The kinds of violations. Options, JSON and SARIF know them by [`ViolationKind::name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use wherefore_program::markers::{first_line_of, placed_in, without_markers};
 use wherefore_program::{c_compiler, c_library, from_bytes, to_bytes};
 
 use super::folder::Folder;
@@ -91,10 +92,10 @@ pub(crate) fn run(
     feeding: &Feeding<'_>,
     how: (Enclosure, Duration),
 ) -> (String, Replay, Model) {
-    let modes: &[Mode] = match (case.pointer_bits, case.schedule) {
-        (32, None) => &[Mode::Narrow, Mode::Alone, Mode::Wide],
-        // Threads need the C library.
-        (32, Some(_)) => &[Mode::Narrow, Mode::Wide],
+    let modes: &[Mode] = match (case.pointer_bits, case.schedule, &case.broken) {
+        (32, None, None) => &[Mode::Narrow, Mode::Alone, Mode::Wide],
+        // Threads need the C library, and sanitizers need theirs.
+        (32, ..) => &[Mode::Narrow, Mode::Wide],
         _ => &[Mode::Wide],
     };
     let mut missing = Missing::default();
@@ -117,7 +118,15 @@ pub(crate) fn run(
     let mut first: Option<String> = None;
     for mode in modes {
         missing = Missing::default();
-        match build(case, folder.path(), *mode, &mut missing, &|missing| harness(missing, *mode)) {
+        let apart = case.broken.as_ref().and_then(Broken::apart);
+        let mut made =
+            build(case, folder.path(), (*mode, apart), &mut missing, &|missing| harness(missing, *mode));
+        if apart.is_some() && made.is_err() {
+            missing = Missing::default();
+            made =
+                build(case, folder.path(), (*mode, None), &mut missing, &|missing| harness(missing, *mode));
+        }
+        match made {
             Ok(program) => {
                 let outcome = execute(&program, folder.path(), case, how);
                 let wider = *mode == Mode::Wide && case.pointer_bits == 32;
@@ -181,27 +190,43 @@ fn command(case: &Case<'_>, mode: Mode) -> String {
 fn build(
     case: &Case<'_>,
     folder: &Path,
-    mode: Mode,
+    (mode, apart): (Mode, Option<&str>),
     missing: &mut Missing,
     harness: &dyn Fn(&Missing) -> String,
 ) -> Result<PathBuf, String> {
     let io = |error: std::io::Error| error.to_string();
     let mut sanitize = case.broken.as_ref().map(Broken::flags).unwrap_or_default();
     sanitize.extend(case.watched.iter().map(|_| "-g1".to_owned()));
+    sanitize.extend(apart.map(str::to_owned));
     let calls: Vec<&str> = case.schedule.map(|_| CALLS.split(' ').collect()).unwrap_or_default();
     let mut objects = Vec::new();
     for (i, file) in case.files.iter().enumerate() {
-        // As the front end does: the preprocessor knows nothing of the data model.
+        let given = from_bytes(&fs::read(file).map_err(io)?);
+        let name = file.display().to_string();
+        // As the front end does: the preprocessor knows nothing of the data model, and places are
+        // those of the given file, whatever markers in it say.
         let text = if is_preprocessed(file) {
-            from_bytes(&fs::read(file).map_err(io)?)
+            placed_in(&name, &given)
         } else {
             let mut preprocess = c_compiler::command();
             preprocess.arg("-E").args(case.preprocessor).args(case.flags.get(file).into_iter().flatten());
-            preprocess.arg(file);
+            match without_markers(&given) {
+                None => preprocess.arg(file),
+                Some(text) => {
+                    let source = folder.join("unmarked.c");
+                    fs::write(&source, to_bytes(&(first_line_of(&name) + &text))).map_err(io)?;
+                    let near = file.parent().filter(|near| !near.as_os_str().is_empty());
+                    preprocess.arg("-iquote").arg(near.unwrap_or(Path::new("."))).arg(source)
+                }
+            };
             tool(&mut preprocess).map_err(|complaint| gist(&complaint))?
         };
         let text =
             if case.errors.labels.is_empty() { text } else { labels::mark(&text, &case.errors.labels) };
+        let text = match &case.broken {
+            Some(broken) => broken.fenced(text),
+            None => text,
+        };
         let (source, object) = (folder.join(format!("{i}.c")), folder.join(format!("{i}.o")));
         let only_declared = mode != Mode::Wide && int128::is_only_declared(&text);
         fs::write(&source, to_bytes(&text)).map_err(io)?;
@@ -249,6 +274,10 @@ fn build(
         fs::write(&source, text).map_err(io)?;
         let mut command = c_compiler::command();
         command.args(["-w", "-O0", "-std=gnu11", "-fno-builtin", "-fno-stack-protector"]);
+        // What models of functions that bring input write is watched, too.
+        if case.broken.as_ref().is_some_and(Broken::needs_addresses) {
+            command.args(["-fsanitize=address", "-g1"]);
+        }
         command.args(mode.compile()).arg("-c").arg(&source).arg("-o").arg(&object);
         tool(&mut command).map_err(|complaint| gist(&complaint))?;
         Ok(object)

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use wherefore_program::markers::first_line_of;
 use wherefore_program::{ErrorKind, ErrorSite, Program, ViolationKind};
 
 use super::Replay;
@@ -18,7 +19,14 @@ pub(crate) struct Broken {
     file: String,
     first_line: u32,
     last_line: u32,
+    /// Whether a call of `abs` or the like breaks it.
+    is_absolute: bool,
+    /// Whether a number that is shifted to the left may break it.
+    is_shifted: bool,
 }
+
+/// What names standard input, and the file that it was written to.
+const STANDARD_INPUT: (&str, &str) = ("-", "stdin.c");
 
 impl Broken {
     /// The rule that a run to this check breaks, if it breaks one.
@@ -29,11 +37,19 @@ impl Broken {
             return None;
         }
         let span = program.location(site.node).span;
-        let file = program.source(span).name().to_owned();
+        let file = match program.source(span).name() {
+            name if name == STANDARD_INPUT.0 => STANDARD_INPUT.1.to_owned(),
+            name => name.to_owned(),
+        };
+        let is_absolute =
+            kind == ViolationKind::Overflow && program.procedure(site.node.procedure).name.contains("abs");
         let first_line = program.position(span).line;
         let last = wherefore_program::Span { start: span.end, ..span };
         let last_line = program.position(last).line.max(first_line);
-        Some(Self { kind, whole_objects, file, first_line, last_line })
+        let text = program.source(span).text().get(span.start as usize..span.end as usize);
+        let is_shifted =
+            kind == ViolationKind::Overflow && whole_objects && text.is_some_and(|text| text.contains("<<"));
+        Some(Self { kind, whole_objects, file, first_line, last_line, is_absolute, is_shifted })
     }
 
     fn uses_address_sanitizer(&self) -> bool {
@@ -43,9 +59,13 @@ impl Broken {
         )
     }
 
-    /// The options of the compiler. Signed arithmetic must not be defined to wrap.
+    /// The options of the compiler. Signed arithmetic must not be defined to wrap; to trap is better
+    /// than to be undefined, for compilers then do not conclude that `x + 1 > x`.
     pub fn flags(&self) -> Vec<String> {
         let sanitizers = match self.kind {
+            ViolationKind::Overflow if self.is_shifted => {
+                "signed-integer-overflow,integer-divide-by-zero,shift-base"
+            }
             ViolationKind::Overflow => "signed-integer-overflow,integer-divide-by-zero",
             ViolationKind::Shift => "shift-exponent",
             ViolationKind::Builtin => "builtin,unreachable",
@@ -55,7 +75,12 @@ impl Broken {
             _ => "address",
         };
         let mut flags = vec![format!("-fsanitize={sanitizers}"), "-fno-sanitize-recover=all".to_owned()];
-        flags.extend(["-fno-wrapv", "-g1"].map(str::to_owned));
+        flags.extend(["-fno-wrapv", "-ftrapv", "-g1"].map(str::to_owned));
+        if self.is_absolute {
+            // Only what the compiler computes itself is watched.
+            let own = ["abs", "labs", "llabs"].map(|name| format!("-D{name}=__builtin_{name}"));
+            flags.extend(own);
+        }
         flags
     }
 
@@ -64,12 +89,35 @@ impl Broken {
         self.uses_address_sanitizer()
     }
 
+    /// An option with which objects that are defined without an initial value have a zone around
+    /// them. Files may then not share such a definition.
+    pub fn apart(&self) -> Option<&'static str> {
+        self.uses_address_sanitizer().then_some("-fno-common")
+    }
+
+    /// A text with objects before and after all others, so that the outermost ones have a zone
+    /// around them too.
+    pub fn fenced(&self, text: String) -> String {
+        if !self.uses_address_sanitizer() {
+            return text;
+        }
+        let fence = |name: &str| {
+            let object = "__attribute__((used)) static";
+            format!(
+                "{object} char wherefore_{name}_zero[64]; {object} char wherefore_{name}[64] = {{1}}; \
+                 {object} const char wherefore_{name}_const[64] = {{1}};\n"
+            )
+        };
+        format!("{}{}{text}\n{}", fence("low"), first_line_of(&self.file), fence("high"))
+    }
+
     /// Definitions for the harness.
     pub fn definitions(&self) -> &'static str {
         match self.uses_address_sanitizer() {
             true => {
                 "PLAIN const char *__asan_default_options(void) {\n  \
-                 return \"detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=2048\";\n}\n\
+                 return \"detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=2048:\"\n    \
+                 \"detect_stack_use_after_return=1\";\n}\n\
                  PLAIN const char *__ubsan_default_options(void) { return \"print_stacktrace=1\"; }\n"
             }
             false => "PLAIN const char *__ubsan_default_options(void) { return \"print_stacktrace=1\"; }\n",
@@ -78,7 +126,12 @@ impl Broken {
 
     /// What the reports say about the run; none if there is no report.
     pub fn judge(&self, said: &str) -> Option<Replay> {
-        let report = first_report(said, &self.file)?;
+        let Some(report) = first_report(said, &self.file) else {
+            // Where a null pointer was called from is not on the stack that is shown.
+            let called = self.kind == ViolationKind::Null && said.contains("pc points to the zero page");
+            let what = "AddressSanitizer: a null pointer is called".to_owned();
+            return called.then(|| Replay::Confirmed { note: Some(what), report: Some(said.to_owned()) });
+        };
         let same_file = Path::new(&report.file).file_name() == Path::new(&self.file).file_name();
         if same_file && (self.first_line..=self.last_line).contains(&report.line) {
             return Some(Replay::Confirmed { note: Some(report.what), report: Some(said.to_owned()) });

@@ -189,22 +189,101 @@ fn memory_is_freed_once_and_where_it_was_given() {
     assert_eq!(fails(grown), [("bounds", 5)]);
 }
 
-/// Where a pointer may outlive a local object, nothing is safe.
+/// The same `fails`, for `--checks` of one kind only.
+fn fails_at(kind: &str, body: &str) -> Vec<u32> {
+    let found = fails(body);
+    assert!(found.iter().all(|(other, _)| *other == kind), "{found:?}: {body}");
+    found.into_iter().map(|(_, line)| line).collect()
+}
+
 #[test]
-fn pointers_that_outlive_local_objects_spoil_proofs() {
-    let is_safe = |body: &str| {
-        let (_, answer) = decide("scope.c", &format!("{HEAD}{body}"), Replaying::Off);
-        answer.verdicts.iter().all(|verdict| verdict.proof().is_some())
-    };
-    assert!(!is_safe("int *f(void) { int x = 3; return &x; } int main(void) { int *p = f(); return *p; }"));
-    assert!(!is_safe("int *g; void f(void) { int x = 1; g = &x; } int main(void) { f(); return *g; }"));
-    assert!(!is_safe("int main(void) { int *p; { int x = 1; p = &x; } return *p; }"));
-    assert!(!is_safe("void f(int **p) { int x = 1; *p = &x; } int main(void) { int *p; f(&p); return *p; }"));
-    assert!(is_safe(
+fn local_objects_are_not_used_after_their_scope() {
+    let scope = |body: &str| fails_at("use-after-scope", body);
+    let returned = "int *f(void) { int x = 3; return &x; } int main(void) { int *p = f();\n return *p; }";
+    assert_eq!(scope(returned), [3]);
+    let parameter = "int *f(int x) { return &x; } int main(void) {\n return *f(3); }";
+    assert_eq!(scope(parameter), [3]);
+    let global = "int *g; void f(void) { int x = 1; g = &x; } int main(void) { f();\n *g = 2; return 0; }";
+    assert_eq!(scope(global), [3]);
+    assert_eq!(scope("int main(void) { int *p; { int x = 1; p = &x; }\n return *p; }"), [3]);
+    let out = "void f(int **p) { int x = 1; *p = &x; } int main(void) { int *p; f(&p);\n return *p; }";
+    assert_eq!(scope(out), [3]);
+    // Every way out of a scope ends it.
+    for way in ["break;", "goto out;", "if (i) continue; break;"] {
+        let left = format!(
+            "int main(void) {{ int *p = 0; for (int i = 0; i < 3; i++) {{ int x = i; p = &x; {way} }}\n out: return p ? *p : 0; }}"
+        );
+        assert_eq!(scope(&left), [3], "{way}");
+    }
+    // The next object of the same name is another one.
+    let again = "int main(void) { int *p = 0, s = 0; for (int i = 0; i < 3; i++) { int x = i;\n if (p) s += *p;\n p = &x; } return s; }";
+    assert_eq!(scope(again), [3]);
+    let length = "int *g; void f(int n) { int a[n]; a[0] = 1; g = a; } int main(void) { f(3);\n return *g; }";
+    assert_eq!(scope(length), [3]);
+    let deep = "int *g; int f(int n) { int x = n; g = &x; return n ? f(n - 1) : 0; } int main(void) { f(2);\n return *g; }";
+    assert_eq!(scope(deep), [3]);
+}
+
+#[test]
+fn local_objects_may_be_used_in_their_scope() {
+    let good = [
         "struct s { int a, b; }; void init(struct s *p) { p->a = 1; p->b = 2; } \
          int use(void) { struct s x; init(&x); struct s *q = &x; return q->a + q->b; } \
-         int main(void) { int t = 0; for (int i = 0; i < 3; i++) { struct s y; init(&y); t += y.a; } return t + use(); }"
-    ));
+         int main(void) { int t = 0; for (int i = 0; i < 3; i++) { struct s y; init(&y); t += y.a; } return t + use(); }",
+        "struct s { int *p; }; void f(struct s *s, int *q) { s->p = q; } \
+         int main(void) { for (int i = 0; i < 2; i++) { struct s s; int x = 1; f(&s, &x); if (*s.p != 1) return 1; } return 0; }",
+        "int main(void) { int *p = 0; { int x = 3; p = &x; again: x++; if (*p < 6) goto again; } return 0; }",
+        "int main(void) { int r = 0; switch (in()) { case 1: { int x = 1, *p = &x; r = *p; break; } case 2: r = 2; } return r; }",
+        // Local objects of recursive functions have a size.
+        "int f(int *up, int n) { int a[2] = {n, n + 1}; return n ? f(a, n - 1) : up[0] + up[1]; } \
+         int main(void) { int z[2] = {5, 6}; return f(z, 3); }",
+        "struct n { int v; struct n *next; }; int sum(struct n *l) { int s = 0; for (; l; l = l->next) s += l->v; return s; } \
+         int all(struct n *l, int k) { struct n me = {k, l}; return k ? all(&me, k - 1) : sum(&me); } \
+         int main(void) { return all(0, 3); }",
+    ];
+    for body in good {
+        assert_eq!(fails(body), [], "{body}");
+    }
+    let small = "int f(int *up, int n) { int a[2] = {0, 0};\n return n ? f(a, n - 1) : up[2]; } \
+                 int main(void) { int z[3] = {0}; return f(z, 1); }";
+    assert_eq!(fails(small), [("bounds", 3)]);
+}
+
+#[test]
+fn variable_arguments_are_no_objects_that_are_outlived() {
+    let sum = "int sum(int n, ...) { __builtin_va_list l; __builtin_va_start(l, n); int s = 0; \
+               for (int i = 0; i < n; i++) s += __builtin_va_arg(l, int); __builtin_va_end(l); return s; } \
+               int main(void) { return sum(2, 3, 4); }";
+    assert_eq!(fails(sum), []);
+}
+
+#[test]
+fn memory_of_the_stack_is_not_freed() {
+    let length = "int main(void) { int n = 3, a[n], *p = a; a[0] = 1;\n free(p); return 0; }";
+    assert_eq!(fails(length), [("invalid-free", 3)]);
+    let taken = "int main(void) { char *p = __builtin_alloca(3);\n free(p); return 0; }";
+    assert_eq!(fails(taken), [("invalid-free", 3)]);
+    let local = "void drop(int *p) {\n free(p); } int f(int n) { int x = n; if (n) drop(&x); return n ? f(n - 1) : 0; } \
+                 int main(void) { return f(1); }";
+    assert_eq!(fails(local), [("invalid-free", 3)]);
+}
+
+#[test]
+fn literals_and_constants_are_not_written_to() {
+    let written = "void up(char *s) { for (; *s; s++)\n *s -= 1; } int main(void) { char b[] = \"ok\"; up(b); up(\"bad\"); return 0; }";
+    assert_eq!(fails(written), [("bounds", 3)]);
+    let kept = "void up(char *s) { for (; *s; s++) *s -= 1; } int main(void) { char b[] = \"ok\", *n = \"lit\"; up(b); return n[0]; }";
+    assert_eq!(fails(kept), []);
+    let constant = "const int k[2] = {1, 2}; int x; int main(void) { int *p = in() ? &x : (int *)&k[1];\n *p = 3; return 0; }";
+    assert_eq!(fails(constant), [("bounds", 3)]);
+    let copied = "int main(void) { char *d = \"abc\";\n strcpy(d, \"x\"); return 0; }";
+    assert_eq!(fails(copied), [("bounds", 3)]);
+}
+
+#[test]
+fn what_is_computed_and_not_used_breaks_rules_too() {
+    assert_eq!(fails("int main(void) { int x = in();\n x + 1; return 0; }"), [("overflow", 3)]);
+    assert_eq!(fails("int main(void) { int *p = 0;\n *p; return 0; }"), [("null", 3)]);
 }
 
 #[test]
@@ -216,6 +295,20 @@ fn library_functions_break_rules_at_their_calls() {
         [("bounds", 4)]
     );
     assert_eq!(fails("int main(void) { char *p = 0;\n return strlen(p) == 0; }"), [("null", 3)]);
+    let absolute = "int abs(int); long labs(long); int main(void) { int x = in();\n int r = abs(x) > 5;\n long l = x;\n r += labs(l) > 5; return r; }";
+    assert_eq!(fails(absolute), [("overflow", 3)]);
+    let line = "char *gets(char *); int main(void) { char b[4];\n gets(b); return 0; }";
+    assert!(fails_at("bounds", line).iter().all(|at| *at == 3));
+    assert!(!fails(line).is_empty());
+    let word = "int scanf(const char *, ...); int main(void) { char b[4];\n scanf(\"%s\", b); return 0; }";
+    assert!(!fails_at("bounds", word).is_empty());
+    let limited =
+        "int scanf(const char *, ...); int main(void) { char b[4];\n scanf(\"%3s\", b); return 0; }";
+    assert_eq!(fails(limited), []);
+    let copy = "char *strdup(const char *); int main(void) { char *p =\n strdup(\"a\"); return p[0]; }";
+    assert_eq!(fails(copy), [("leak", 3)]);
+    let emptied = "int main(void) { char *p = malloc(3); p = realloc(p, 0); return p != 0; }";
+    assert_eq!(fails(emptied), []);
 }
 
 /// Random statements over a few objects.

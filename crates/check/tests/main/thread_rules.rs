@@ -555,3 +555,33 @@ fn locks_of_a_program_with_one_thread_do_nothing() {
     let failing = text.replace("x != 1", "x == 1");
     assert_eq!(decided(&task(&failing, None)).0, "unsafe");
 }
+
+/// What is asked about by a property is checked in every thread.
+#[test]
+fn overflow_and_memory_are_checked_if_they_are_asked_about() {
+    let overflow = |text: &str| verdict(ViolationKind::Overflow, text);
+    assert_eq!(overflow(&two("int n = 2147483646; void *t(void *p) { n++; return 0; }")), "unsafe");
+    assert_eq!(overflow(&two("int n = 2147483645; void *t(void *p) { n++; return 0; }")), "safe");
+    let checked = "int n = 2147483646; void *t(void *p) { LOCK if (n < 2147483647) n++; UNLOCK return 0; }";
+    assert_eq!(overflow(&two(&checked.replace("UNLOCK", "").replace("LOCK", ""))), "unsafe");
+    let locked =
+        checked.replace("UNLOCK", "pthread_mutex_unlock(&a);").replace("LOCK", "pthread_mutex_lock(&a);");
+    assert_eq!(overflow(&two(&locked)), "safe");
+    let null = |text: &str| verdict(ViolationKind::Null, text);
+    let cleared = |joins: &str, use_: &str| {
+        format!(
+            "int *g; void *t(void *p) {{ g = 0; return 0; }} int main(void) {{ int v; g = &v; pthread_t p; \
+             pthread_create(&p, 0, t, 0); {use_} {joins} return 0; }}"
+        )
+    };
+    assert_eq!(null(&cleared("pthread_join(p, 0);", "*g = 1;")), "unsafe");
+    assert_eq!(null(&cleared("pthread_join(p, 0);", "int *h = g; if (h) *h = 1;")), "safe");
+    let freed = |before: &str, behind: &str| {
+        format!(
+            "extern void *malloc(unsigned long); extern void free(void *); int *g; void *t(void *p) {{ free(g); return 0; }} \
+             int main(void) {{ g = malloc(4); pthread_t p; {before} pthread_create(&p, 0, t, 0); {behind} pthread_join(p, 0); return 0; }}"
+        )
+    };
+    assert_eq!(verdict(ViolationKind::UseAfterFree, &freed("", "*g = 1;")), "unsafe");
+    assert_eq!(verdict(ViolationKind::UseAfterFree, &freed("*g = 1;", "")), "safe");
+}

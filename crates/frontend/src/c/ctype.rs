@@ -116,6 +116,14 @@ impl CType {
         self.is_integer() || self.is_float()
     }
 
+    /// The type of the elements of an array of arrays; of anything else, the type itself.
+    pub(crate) fn element_of_arrays(&self) -> &CType {
+        match self {
+            CType::Array(element, _) => element.element_of_arrays(),
+            other => other,
+        }
+    }
+
     pub(crate) fn is_pointer(&self) -> bool {
         matches!(self, CType::Pointer(_))
     }

@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use lang_c::ast::TranslationUnit;
 use lang_c::driver::{Config, Flavor, parse_preprocessed};
+use wherefore_program::markers::{first_line_of, without_markers};
 use wherefore_program::{Span, c_compiler, from_bytes, to_bytes};
 
 use super::attributes;
@@ -120,27 +121,6 @@ pub(crate) fn cimple(name: &str, text: &str, sources: &mut Sources) -> Text {
     Text { is_cimple: true, ..Text::new(LineTable::identity(main, text).with_added(added), &rewritten) }
 }
 
-/// The text without its markers `#line 12 "other.c"`, if it has any: places are those of the file
-/// at hand. The files that markers name are not looked at: the text of a program could name any
-/// file.
-///
-/// A text that asks for its lines or its name (`__LINE__`, `__FILE__`) keeps its markers, for they
-/// change what it means.
-fn without_markers(text: &str) -> Option<String> {
-    let is_marker = |line: &str| {
-        let rest = line.trim_start().strip_prefix('#').map(str::trim_start);
-        let rest = rest.map(|rest| rest.strip_prefix("line").unwrap_or(rest).trim_start());
-        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let matters = ["__LINE__", "__FILE__"].iter().any(|name| text.contains(name));
-    let goes_on = |line: &str| is_marker(line) && line.trim_end().ends_with('\\');
-    if matters || !text.lines().any(is_marker) || text.lines().any(goes_on) {
-        return None;
-    }
-    let keep = |line| if is_marker(line) { "" } else { line };
-    Some(text.lines().map(keep).collect::<Vec<_>>().join("\n") + "\n")
-}
-
 /// A text that stands for a file.
 struct Given<'a> {
     /// Declarations of ours in front of it.
@@ -169,8 +149,7 @@ fn preprocess(
             Some(Given { head, text }) => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 command.arg("-iquote").arg(folder.unwrap_or(Path::new("."))).args(["-x", "c", "-"]);
-                let name = file.replace('\\', "\\\\").replace('"', "\\\"");
-                output_on(command, &to_bytes(&format!("{head}\n# 1 \"{name}\"\n{text}")))
+                output_on(command, &to_bytes(&format!("{head}\n{}{text}", first_line_of(&file))))
             }
         }
     };

@@ -140,6 +140,10 @@ char *strdup(const char *text) {
 size_t __wherefore_size(void *object, size_t otherwise);
 void free(void *object);
 void *realloc(void *old, size_t size) {
+  if (old && size == 0) {
+    free(old);
+    return 0;
+  }
   char *fresh = malloc(size);
   if (fresh && old) {
     size_t count = __wherefore_size(old, size);
@@ -266,6 +270,22 @@ double fmax(double x, double y) { return __builtin_fmax(x, y); }
 float fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
 int isnan(double x) { return __builtin_isnan(x); }
 int isnanf(float x) { return __builtin_isnan(x); }
+int __issignaling(double x) {
+  union {
+    double number;
+    unsigned long long bits;
+  } value;
+  value.number = x;
+  return (value.bits << 1) > 0xffe0000000000000ull && !(value.bits >> 51 & 1);
+}
+int __issignalingf(float x) {
+  union {
+    float number;
+    unsigned bits;
+  } value;
+  value.number = x;
+  return (value.bits << 1) > 0xff000000u && !(value.bits >> 22 & 1);
+}
 int __isnan(double x) { return __builtin_isnan(x); }
 int __isnanf(float x) { return __builtin_isnan(x); }
 int isinf(double x) { return __builtin_isinf_sign(x); }

@@ -429,7 +429,7 @@ fn translate_texts(
     if let Some(rules) = &options.library {
         events::watch(&mut tree, &mut linkage, &sources, &rules.property);
     }
-    scanf::as_inputs(&mut tree, &mut linkage);
+    scanf::as_inputs(&mut tree, &mut linkage, options.checks.contains(&ViolationKind::Bounds));
     printf::as_statements(&mut tree, &mut linkage);
     variadic::pass_in_memory(&mut tree);
     bulk::as_assignments(&mut tree);
@@ -473,11 +473,13 @@ fn translate_texts(
         let others: Vec<tree::FunctionId> = with_body.filter(|id| !entries.contains(id)).collect();
         usage.recursive.extend(others);
     }
-    // Where threads interrupt each other, only rules about threads are checked.
+    // Where threads interrupt each other, only rules about threads are checked, unless the question
+    // is about others.
     let (about_threads, others): (BTreeSet<_>, BTreeSet<_>) =
         options.checks.iter().partition(|kind| ViolationKind::THREADS.contains(kind));
+    let is_question = options.property != Property::All && !others.contains(&ViolationKind::Leak);
     let plain = Options { checks: about_threads, ..options.clone() };
-    let asks_rules = has_threads && !others.is_empty();
+    let asks_rules = has_threads && !others.is_empty() && !is_question;
     let options = if asks_rules { &plain } else { options };
     let sets_rounding = |id: &tree::FunctionId| {
         let function = tree.function(*id);

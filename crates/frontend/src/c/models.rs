@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::events::EVENT;
+use super::tree::{FunctionId, TermKind, Tree};
+use super::walk::each_term;
 use super::witness::{ASSUME, CLAIM};
 
 /// What a call of a function means.
@@ -72,6 +74,11 @@ const UNDEFINED: &str = "__builtin_own_undefined";
 /// The function after whose call, in our own texts, `errno` may have another value.
 pub(crate) const OUTSIDE: &str = "__outside";
 
+/// Whether a function takes memory from the stack of its caller.
+pub(crate) fn is_on_stack(name: &str) -> bool {
+    matches!(name, "alloca" | "__builtin_alloca")
+}
+
 /// Whether an allocation may fail. What lives on the stack, and what our own texts need, is there.
 pub(crate) fn may_fail(name: &str) -> bool {
     !matches!(name, "alloca" | "__builtin_alloca" | "__builtin_own_room")
@@ -98,6 +105,30 @@ pub(crate) fn ends_in_order(name: &str) -> bool {
 /// Whether a function returns fresh memory.
 pub(crate) fn allocates(name: &str) -> bool {
     matches!(meaning(name), Some(Meaning::Allocate | Meaning::AllocateZero))
+}
+
+/// Whether a function allocates memory, itself or in a function that it calls by name.
+pub(crate) fn may_allocate(tree: &Tree, id: FunctionId) -> bool {
+    let (mut seen, mut open) = (vec![id], vec![id]);
+    while let Some(next) = open.pop() {
+        let mut body = tree.function(next).body.clone().unwrap_or_default();
+        let mut called = Vec::new();
+        each_term(&mut body, &mut |term| {
+            if let TermKind::Function(other) = term.kind {
+                called.push(other);
+            }
+        });
+        for other in called {
+            if allocates(&tree.function(other).name) {
+                return true;
+            }
+            if !seen.contains(&other) {
+                seen.push(other);
+                open.push(other);
+            }
+        }
+    }
+    false
 }
 
 /// Whether a function only writes to the outside world or ends the run: its arguments do not
@@ -208,8 +239,11 @@ pub(crate) struct Model {
 
 /// The files. One is linked when a program uses a function that it defines and the program does
 /// not.
-pub(crate) const MODELS: [Model; 5] = [
+pub(crate) const MODELS: [Model; 8] = [
     Model { name: "<library>", text: include_str!("library.c") },
+    Model { name: "<texts>", text: include_str!("library/texts.c") },
+    Model { name: "<exits>", text: include_str!("library/exits.c") },
+    Model { name: "<quotients>", text: include_str!("library/quotients.c") },
     Model { name: "<numbers>", text: include_str!("library/numbers.c") },
     Model { name: "<sort>", text: include_str!("library/sort.c") },
     Model { name: "<print>", text: include_str!("library/print.c") },

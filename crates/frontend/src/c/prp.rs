@@ -51,6 +51,7 @@ const DEFINED: (&str, &[ViolationKind], &str) = (
         ViolationKind::Null,
         ViolationKind::Bounds,
         ViolationKind::UseAfterFree,
+        ViolationKind::UseAfterScope,
         ViolationKind::DoubleFree,
         ViolationKind::InvalidFree,
         ViolationKind::Division,
@@ -63,7 +64,15 @@ const DEFINED: (&str, &[ViolationKind], &str) = (
 
 /// Properties that are rules of C: the formula without blanks, and the rules.
 const RULES: [(&str, &[ViolationKind]); 6] = [
-    ("Gvalid-deref", &[ViolationKind::Null, ViolationKind::Bounds, ViolationKind::UseAfterFree]),
+    (
+        "Gvalid-deref",
+        &[
+            ViolationKind::Null,
+            ViolationKind::Bounds,
+            ViolationKind::UseAfterFree,
+            ViolationKind::UseAfterScope,
+        ],
+    ),
     ("Gvalid-free", &[ViolationKind::DoubleFree, ViolationKind::InvalidFree]),
     ("Gvalid-memcleanup", &[ViolationKind::Leak]),
     ("G!overflow", &[ViolationKind::Overflow]),

@@ -91,16 +91,19 @@ fn conversions(format: &[u8], long: u64) -> Option<Vec<Stored>> {
 }
 
 /// Rewrites all such calls.
-pub(crate) fn as_inputs(tree: &mut Tree, linkage: &mut Linkage) {
-    rewrite_calls(
-        (tree, linkage),
-        |name| format_of(name).is_some(),
-        |rewriting, term| rewriting.inputs(term),
-    );
+///
+/// A word without a limit may be longer than the array that it goes to only if accesses outside of
+/// objects are `checked`: else there are none.
+pub(crate) fn as_inputs(tree: &mut Tree, linkage: &mut Linkage, checked: bool) {
+    let rewritten: fn(&mut Rewriting<'_>, &Term) -> Option<Term> = match checked {
+        true => |rewriting, term| rewriting.inputs(term, true),
+        false => |rewriting, term| rewriting.inputs(term, false),
+    };
+    rewrite_calls((tree, linkage), |name| format_of(name).is_some(), rewritten);
 }
 
 impl Rewriting<'_> {
-    fn inputs(&mut self, term: &Term) -> Option<Term> {
+    fn inputs(&mut self, term: &Term, checked: bool) -> Option<Term> {
         let (name, arguments) = self.unknown_call(term)?;
         let at = format_of(name)?;
         let format = literal(self.tree, arguments.get(at)?)?;
@@ -136,7 +139,7 @@ impl Rewriting<'_> {
         }
         for (i, (stored, pointer)) in stored.into_iter().zip(places).enumerate() {
             let mut then = Vec::new();
-            self.store(&mut then, stored, pointer, span);
+            self.store(&mut then, stored, pointer, (checked, span));
             let block = Statement { kind: StatementKind::Block(then), span };
             let condition = below(number(i as i64), count());
             statements.push(Statement { kind: StatementKind::If(condition, Box::new(block), None), span });
@@ -172,7 +175,13 @@ impl Rewriting<'_> {
     }
 
     /// Adds what stores the input of a conversion.
-    fn store(&mut self, statements: &mut Vec<Statement>, stored: Stored, pointer: Term, span: Span) {
+    fn store(
+        &mut self,
+        statements: &mut Vec<Statement>,
+        stored: Stored,
+        pointer: Term,
+        (checked, span): (bool, Span),
+    ) {
         let (name, ty) = match stored {
             Stored::Integer(1, _) => ("__input_scanf_char", CType::CHAR),
             Stored::Integer(2, _) => ("__input_scanf_short", CType::Int { bits: 16, signed: true }),
@@ -181,7 +190,8 @@ impl Rewriting<'_> {
             Stored::Real(4) => ("__input_scanf_float", CType::Float(4)),
             Stored::Real(_) => ("__input_scanf_double", CType::Float(8)),
             Stored::Word(most) => {
-                let most = most.or_else(|| self.room(&pointer)).unwrap_or(0x7fff_ffff);
+                let room = if checked { None } else { self.room(&pointer) };
+                let most = most.or(room).unwrap_or(0x7fff_ffff);
                 return self.fill(statements, "__builtin_own_word", pointer, most, span);
             }
             Stored::Characters(count) => {

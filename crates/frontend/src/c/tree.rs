@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
 use wherefore_program::{BinaryOp, FileId, Span, UnaryOp};
 
 use super::ctype::{CType, Signature, Types};
@@ -34,6 +35,8 @@ pub(crate) struct Tree {
     /// Second names of functions and of objects, and what they stand for.
     pub(crate) function_aliases: Vec<(FunctionId, FunctionId)>,
     pub(crate) object_aliases: Vec<(ObjectId, ObjectId)>,
+    /// Objects with static lifetime that are declared with `const`.
+    pub(crate) constant: FxHashSet<ObjectId>,
     /// What `errno` is, if the program uses it.
     pub(crate) errno: Option<ObjectId>,
     /// The events of a property.
@@ -41,6 +44,11 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// Whether an object must not be written to: a string literal, or one that is `const`.
+    pub(crate) fn is_read_only(&self, id: ObjectId) -> bool {
+        self.constant.contains(&id) || self.object(id).name.starts_with("string.")
+    }
+
     /// Objects that each thread has for itself.
     pub(crate) fn of_thread(&self) -> impl Iterator<Item = ObjectId> + '_ {
         self.qualified.of_thread.iter().copied().chain(self.errno)

@@ -243,3 +243,36 @@ fn numbers_that_are_printed_into_memory() {
         void each(const char *room) { for (int i = 0; i < 48; i++) mix(room[i]); }";
     agree("numbers", head, &body);
 }
+
+#[test]
+fn words_of_texts() {
+    let mut body = String::from("char room[32]; char *rest, *word;\n");
+    for (text, separators) in
+        [(",a,,bc;d", ",;"), ("", ","), (",,,", ","), ("abc", ""), ("a b  c", " "), ("x,", ",")]
+    {
+        body.push_str(&format!(
+            "strcpy(room, \"{text}\"); for (word = strtok(room, \"{separators}\"); word; word = strtok(0, \"{separators}\")) {{ mix(word - room); mix(strlen(word)); }}\n\
+             strcpy(room, \"{text}\"); for (word = strtok_r(room, \"{separators}\", &rest); word; word = strtok_r(0, \"{separators}\", &rest)) mix(word - room);\n\
+             strcpy(room, \"{text}\"); rest = room; while ((word = strsep(&rest, \"{separators}\"))) {{ mix(word - room); mix(strlen(word)); }}\n"
+        ));
+    }
+    agree("words", "#define _GNU_SOURCE\n#include <string.h>", &body);
+}
+
+#[test]
+fn other_functions_on_texts_and_numbers() {
+    let mut body = String::from("char room[16]; char *at;\n");
+    for (text, part) in [("abcabd", "abd"), ("xABCy", "bc"), ("aaa", "aaaa"), ("abc", ""), ("", "a")] {
+        body.push_str(&format!(
+            "at = strcasestr(\"{text}\", \"{part}\"); mix(at ? strlen(at) : 99);\n\
+             at = memmem(\"{text}\", sizeof \"{text}\" - 1, \"{part}\", sizeof \"{part}\" - 1); mix(at ? strlen(at) : 99);\n\
+             memset(room, 7, 16); mix(stpncpy(room, \"{text}\", 5) - room); for (int i = 0; i < 16; i++) mix(room[i]);\n\
+             memset(room, 7, 16); at = memccpy(room, \"{text}\", 'c', sizeof \"{text}\"); mix(at ? at - room : 99); mix(room[3]);\n"
+        ));
+    }
+    body.push_str(
+        "for (int a = -9; a < 10; a++) for (int b = -4; b < 5; b++) if (b) { div_t d = div(a, b); ldiv_t l = ldiv(a, b); lldiv_t w = lldiv(a, b); \
+         mix(d.quot); mix(d.rem); mix(l.quot); mix(l.rem); mix(w.quot); mix(w.rem); }\n",
+    );
+    agree("others", "#define _GNU_SOURCE\n#include <stdlib.h>\n#include <string.h>", &body);
+}

@@ -134,10 +134,11 @@ struct Checks(&'static [ViolationKind]);
 
 /// The rules that can be checked: those about memory, about arithmetic, and on
 /// request: leaks, and those about threads.
-static CHECKS: [ViolationKind; 13] = [
+static CHECKS: [ViolationKind; 14] = [
     ViolationKind::Null,
     ViolationKind::Bounds,
     ViolationKind::UseAfterFree,
+    ViolationKind::UseAfterScope,
     ViolationKind::DoubleFree,
     ViolationKind::InvalidFree,
     ViolationKind::Division,
@@ -149,7 +150,7 @@ static CHECKS: [ViolationKind; 13] = [
     ViolationKind::Deadlock,
     ViolationKind::Lock,
 ];
-const MEMORY: usize = 5;
+const MEMORY: usize = 6;
 const THREADS: usize = 3;
 const ON_REQUEST: usize = 1 + THREADS;
 

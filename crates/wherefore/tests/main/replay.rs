@@ -396,9 +396,9 @@ int main(void) {{ {get} x = 1; *p = 2; if (x != 1) reach_error(); return 0; }}")
 
 #[test]
 fn no_proof_rests_on_functions_that_are_called_back() {
-    let text = "int atexit(void (*)(void)); void reach_error(void); void last(void) { reach_error(); }
-int main(void) { atexit(last); return 0; }";
-    unknown(&one("atexit", text, &[]), "`atexit` calls no function of the program");
+    let text = "int on_exit(void (*)(int, void *), void *); void reach_error(void); void last(int s, void *p) { reach_error(); }
+int main(void) { on_exit(last, 0); return 0; }";
+    unknown(&one("on-exit", text, &[]), "`on_exit` calls no function of the program");
 }
 
 #[test]
@@ -420,4 +420,62 @@ int main(void) {{
     unknown(&answer, "an index can be outside of its array at ");
     assert!(answer["reason"].as_str().unwrap().contains("t.c:5"), "{answer}");
     assert_eq!(one("inside", &with("4"), &["--checks", "none"])["verdict"], "safe");
+}
+
+/// Sanitizers report places of the text that the compiler sees: markers in a preprocessed file must
+/// not lead elsewhere.
+#[test]
+fn undefined_behaviour_in_preprocessed_files_is_replayed() {
+    let text = "# 1 \"foo.c\"\n# 10 \"foo.c\"\nint a[4];\n# 100 \"bar.h\"\nint f(int i) { return\n a[i]; }\nint main(void) { return f(4); }\n";
+    confirmed(&check("markers", &[("t.i", text)], &[]));
+    confirmed(&check(
+        "unmarked",
+        &[("t.i", "int f(int i) {\n return 7 / i; }\nint main(void) { return f(0); }\n")],
+        &[],
+    ));
+    confirmed(&one(
+        "line",
+        "#line 70 \"parser.y\"\nint a[4];\nint main(int c, char **v) { return a[c > 0 ? 4 : 0]; }\n",
+        &["--no-explain"],
+    ));
+}
+
+/// What compilers do with overflow, and what lies around objects, does not hide what is undefined.
+#[test]
+fn undefined_behaviour_that_sanitizers_see_only_with_care_is_replayed() {
+    let texts = [
+        "int in(void); int main(void) { int x = in(); return x + 1 > x; }",
+        "int a[4]; int main(void) { int s = 0; for (int *p = a; p <= a + 4; p++) s += *p; return s; }",
+        "int a[4]; int main(void) { int *p = a + 3; return p[-4]; }",
+        "void (*f)(void); int main(void) { f(); return 0; }",
+        "int abs(int); int in(void); int main(void) { return abs(in()) > 5; }",
+        "int *f(void) { int x = 1, *p = &x; return p; } int main(void) { return *f(); }",
+        "int main(void) { char *p = \"abc\"; p[0] = 'x'; return 0; }",
+        "#include <unistd.h>\nint main(void) { char b[4]; return read(0, b, 5) > 4; }",
+    ];
+    for (i, text) in texts.iter().enumerate() {
+        let answer = one(&format!("care-{i}"), text, &["--no-explain"]);
+        assert_eq!(answer["replay"]["outcome"], "confirmed", "{text}\n{answer}");
+    }
+}
+
+/// Without a 32-bit library there are no sanitizers for 32 bits: nothing is learnt then.
+#[test]
+fn undefined_behaviour_of_32_bits_is_not_refuted_without_sanitizers() {
+    let text = "int in(void); int main(void) { long x = in(); return x + 1 > 5; }";
+    assert_eq!(one("narrow", text, &["--data-model", "ilp32"])["verdict"], "unsafe");
+    let text = "void *malloc(unsigned); void free(void *); int main(void) { int *p = malloc(8); p[2] = 1; free(p); return 0; }";
+    assert_eq!(one("narrow-heap", text, &["--data-model", "ilp32"])["verdict"], "unsafe");
+}
+
+#[test]
+fn functions_that_run_at_the_end_are_called_in_reverse_order() {
+    let text = |number: u32| {
+        format!(
+            "#include <stdlib.h>\nextern void reach_error(void); int n; void a(void) {{ n = n * 10 + 1; if (n == {number}) reach_error(); }}\n\
+             void b(void) {{ n = n * 10 + 2; }}\nint main(void) {{ atexit(a); atexit(b); return 0; }}\n"
+        )
+    };
+    confirmed(&one("atexit", &text(21), &[]));
+    assert_eq!(one("atexit-not", &text(12), &[])["verdict"], "safe");
 }

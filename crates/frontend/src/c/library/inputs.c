@@ -56,6 +56,22 @@ char *fgets(char *to, int size, void *stream) {
   to[count] = 0;
   return to;
 }
+char *gets(char *to) {
+  long count = 0;
+  __outside();
+  while (!__input_line_ends()) {
+    char next = __input_line();
+    if (next == '\n') {
+      to[count] = 0;
+      return to;
+    }
+    to[count++] = next;
+  }
+  if (count == 0 || __input_line_fails())
+    return 0;
+  to[count] = 0;
+  return to;
+}
 char *fgets_unlocked(char *to, int size, void *stream) { return fgets(to, size, stream); }
 long __input_line_length(void);
 size_t __input_line_room(void);

@@ -203,7 +203,14 @@ impl Lower<'_, '_> {
         if !may_fail && models::may_fail(name) {
             self.cx.assume("`malloc` and the like never return NULL", Some(span));
         }
-        if !may_fail && meaning == Meaning::Allocate {
+        if models::is_on_stack(name) {
+            if let Some(owner) = self.function.filter(|_| self.cx.checks_memory()) {
+                if self.cx.is_kept_after(owner, class) {
+                    self.cx.doubt("memory from `alloca` is not used after its function", Some(span));
+                }
+            }
+            self.allocate_local(target.clone(), size, class, span);
+        } else if !may_fail && meaning == Meaning::Allocate {
             self.allocate_fresh(target.clone(), size, class, span);
         } else {
             self.allocate_fresh(fresh.into(), size.clone(), class, span);
@@ -212,7 +219,7 @@ impl Lower<'_, '_> {
             }
             let value = if may_fail {
                 let null = Expr::constant(0, pointer);
-                let fails = self.chance_of_failure(name, span);
+                let fails = self.chance_of_failure(span);
                 Expr::if_then_else(fails, null, address)
             } else {
                 address

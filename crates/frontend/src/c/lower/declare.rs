@@ -17,6 +17,7 @@ impl Lower<'_, '_> {
             return self.declare_variable(id, element, ObjectId(*length), span);
         }
         let place = self.object(id)?;
+        self.begin_life(id, span);
         match initial {
             Some(initial) => self.initialise(&place, &Initial { items: initial.items.clone(), span }),
             None => self.forget(&place, span),
@@ -109,20 +110,43 @@ impl Lower<'_, '_> {
         let bytes = self.cx.tree.types.size(&element).unwrap_or(1);
         let size = Expr::binary(BinaryOp::Mul, size, Expr::constant(bytes, self.cx.pointer()));
         let class = self.cx.classes.object(id);
-        self.allocate_fresh(variable.into(), size, class, span);
+        self.allocate_local(variable.into(), size, class, span);
+        self.begin_life(id, span);
         Ok(())
     }
 
-    /// Fresh memory of so many bytes; its address goes to `target`.
+    /// Fresh memory of so many bytes that the program may free; its address goes to `target`.
     pub(crate) fn allocate_fresh(&mut self, target: Target, size: Expr, class: Class, span: Span) {
-        let pointer = self.cx.pointer();
         let heap = self.cx.heap_pointer(span);
+        let most = if self.cx.pointer().width() == 64 { 1 << 62 } else { super::STACK };
+        self.allocate_from((heap, most), target, size, class, span);
+    }
+
+    /// Fresh memory for a local object.
+    pub(crate) fn allocate_local(&mut self, target: Target, size: Expr, class: Class, span: Span) {
+        if !self.cx.checks_memory() {
+            return self.allocate_fresh(target, size, class, span);
+        }
+        let locals = self.cx.locals_pointer(span);
+        let pointer = self.cx.pointer();
+        let most = if pointer.width() == 64 { 1 << 63 } else { pointer.max() << self.cx.slot_bits() };
+        self.allocate_from((locals, most & pointer.max()), target, size, class, span);
+    }
+
+    fn allocate_from(
+        &mut self,
+        (heap, most): (Var, u64),
+        target: Target,
+        size: Expr,
+        class: Class,
+        span: Span,
+    ) {
+        let pointer = self.cx.pointer();
         let top = Expr::variable(heap, pointer);
         if self.cx.checks_memory() {
             let size = self.stable(size, span);
             self.bound_size(&size, span);
             // Memory never runs out, so that addresses do not wrap.
-            let most = if pointer.width() == 64 { 1 << 62 } else { super::STACK };
             self.require(Expr::binary(BinaryOp::ULt, top.clone(), Expr::constant(most, pointer)), span);
             let end = plus(top.clone(), 1 << self.cx.slot_bits());
             let (mut targets, mut values) = (vec![target, heap.into()], vec![top.clone(), end]);

@@ -19,6 +19,7 @@ mod events;
 mod floats;
 mod guards;
 mod initial;
+mod lifetimes;
 mod memory;
 mod modelled;
 mod object_names;
@@ -48,17 +49,21 @@ use super::ctype::CType;
 use super::doubts::Observed;
 use super::points_to::{Class, Classes};
 use super::problem::{Checked, Problem};
-use super::tree::{FunctionId, ObjectId, Term, Tree};
+use super::tree::{FunctionId, ObjectId, Tree};
 use super::usage::Usage;
 use super::{Assumption, Input, Options, Region};
 use body::Body;
 use storage::{Frame, Storage};
 
-/// Where functions, objects, the heap and the stack start in memory.
+/// Where functions, objects, those that must not be written to, the heap and the stack start in
+/// memory.
 const FUNCTIONS: u64 = 0x1_0000;
 const OBJECTS: u64 = 0x40_0000;
+const READ_ONLY: u64 = 0x1e00_0000;
 const HEAP: u64 = 0x2000_0000;
 const STACK: u64 = 0x8000_0000;
+/// Where local objects with fresh memory start, where pointers have 32 bits.
+const LOCALS: u64 = 0xc000_0000;
 
 /// Functions that free memory.
 const RELEASE: [&str; 3] = ["free", "cfree", "realloc"];
@@ -77,6 +82,7 @@ pub(crate) struct Context<'t> {
     regions: BTreeMap<Class, memory::Division>,
     memories: usize,
     next_address: u64,
+    next_read_only: u64,
     /// What lies where, and what it is called.
     objects: Objects,
     /// For functions that need not exist, whether they do.
@@ -103,6 +109,11 @@ pub(crate) struct Context<'t> {
     given: BTreeSet<Class>,
     heap: Option<Var>,
     stack: Option<Var>,
+    locals: Option<Var>,
+    /// Whether the program takes memory from the stack (`alloca`).
+    takes_from_stack: bool,
+    /// Which local objects have fresh memory each time they are declared, as far as it is known.
+    fresh: FxHashMap<ObjectId, bool>,
     /// The variables of a property.
     tracked: Option<events::Tracked>,
     /// Variables that each thread has for itself.
@@ -167,6 +178,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         regions: BTreeMap::new(),
         memories: 0,
         next_address: OBJECTS,
+        next_read_only: READ_ONLY,
         objects: Objects::default(),
         weak: FxHashMap::default(),
         extents: BTreeMap::new(),
@@ -181,6 +193,12 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         given: BTreeSet::new(),
         heap: None,
         stack: None,
+        locals: None,
+        takes_from_stack: usage
+            .functions
+            .iter()
+            .any(|id| super::models::is_on_stack(&tree.function(*id).name)),
+        fresh: FxHashMap::default(),
         tracked: None,
         own: Vec::new(),
         has_threads: super::threads::has_threads(tree, usage),
@@ -235,6 +253,8 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     if observed.compared.is_some() {
         context.doubt("nothing depends on whether an address is a given number", observed.compared);
     }
+    // Those that must not be written to are apart.
+    context.objects.fixed.sort_by_key(|object| object.address);
     let regions = context.named_regions();
     let is_ours = |id: FunctionId| context.is_about_threads(id);
     let whole = bodies.iter().copied().zip(0..);
@@ -293,6 +313,13 @@ impl Context<'_> {
         }
     }
 
+    /// The same about a rule that is asked about, and not checked here.
+    pub(crate) fn doubt_rule(&mut self, text: &str, span: Option<Span>) {
+        if !self.doubts.iter().any(|known| known.text == text) {
+            self.doubts.push(Assumption { text: text.to_owned(), span, about: About::Rule });
+        }
+    }
+
     /// The value of a function: its address, or NULL if it need not exist and does not.
     pub(crate) fn function_value(&mut self, id: FunctionId, ty: Scalar) -> Expr {
         let address = Expr::constant(self.function_address(id), ty);
@@ -332,7 +359,7 @@ impl Context<'_> {
                 && (self.tree.library.contains(&variable.span.file) || variable.name == "errno")
         };
         let ours = (0..).map(Var::Global).zip(&self.globals).filter(|(_, variable)| is_ours(variable));
-        let tables = self.extents.values().copied().chain(self.heap).chain(self.stack);
+        let tables = self.extents.values().copied().chain(self.heap).chain(self.stack).chain(self.locals);
         ours.map(|(id, _)| id).chain(tables).collect()
     }
 
@@ -429,7 +456,7 @@ pub(crate) struct Lower<'c, 't> {
     /// Places that are not modelled.
     unsupported: Vec<(LocationId, String)>,
     /// What is evaluated when the scopes around the statement at hand are left, the innermost last.
-    cleanups: Vec<(ObjectId, Term)>,
+    cleanups: Vec<(ObjectId, lifetimes::Ending)>,
     scopes_of_labels: FxHashMap<String, Vec<ObjectId>>,
     /// What must hold for the part of an expression at hand to be evaluated.
     guards: Vec<Expr>,

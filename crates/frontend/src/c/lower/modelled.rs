@@ -5,6 +5,7 @@ use wherefore_properties::Returns;
 
 use super::call::Want;
 use super::{HEAP, Lower, STACK};
+use crate::c::ctype::CType;
 use crate::c::events::Watched;
 use crate::c::problem::Checked;
 use crate::c::tree::{FunctionId, Term};
@@ -64,14 +65,13 @@ impl Lower<'_, '_> {
         self.cx.options.malloc_may_fail || model == Some(Returns::FreshOrNull)
     }
 
-    /// Whether an allocation that may fail does. What a property says is no approximation: it is a
-    /// step of its own.
-    pub(crate) fn chance_of_failure(&mut self, name: &str, span: Span) -> Expr {
-        if self.cx.tree.watched.as_ref().is_none_or(|watched| watched.property.model_of(name).is_none()) {
-            return Expr::choice(Scalar::Bool);
-        }
+    /// Whether an allocation that may fail does. What the user or a property says is no
+    /// approximation: it is a step of its own.
+    pub(crate) fn chance_of_failure(&mut self, span: Span) -> Expr {
         let fails = self.body.temporary(Scalar::Bool, span);
-        self.body.step(span, LocationKind::Call, Operation::Havoc(vec![fails.into()]));
+        let step = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![fails.into()]));
+        // It comes from outside, and replay cannot feed it.
+        self.inputs.push((step, "malloc".to_owned(), Scalar::Bool, CType::INT, CType::Void));
         Expr::variable(fails, Scalar::Bool)
     }
 

@@ -180,7 +180,7 @@ impl Lower<'_, '_> {
         let room = whole.and_then(|id| tree.types.size(&tree.object(id).ty));
         let size = size.and_then(|position| arguments.get(position)?.constant());
         if room.zip(size).is_none_or(|(room, size)| size > room) {
-            self.cx.doubt(&format!("`{name}` writes no more than there is room for"), Some(span));
+            self.cx.doubt_rule(&format!("`{name}` writes no more than there is room for"), Some(span));
         }
     }
 

@@ -157,11 +157,13 @@ impl Lower<'_, '_> {
             }
             TermKind::Materialise(id, value) => {
                 let place = self.object(*id)?;
+                self.begin_life(*id, term.span);
                 self.assign_to(&place, value, term.span)?;
                 Ok(place)
             }
             TermKind::Literal(id, initial) => {
                 let place = self.object(*id)?;
+                self.begin_life(*id, term.span);
                 self.initialise(&place, initial)?;
                 Ok(place)
             }
@@ -375,6 +377,7 @@ impl Lower<'_, '_> {
         span: Span,
     ) -> Checked<()> {
         self.check_access(place, span);
+        self.check_writable(place, span);
         match place {
             Place::Split { object, start, indices, .. } => {
                 let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else {
@@ -405,6 +408,7 @@ impl Lower<'_, '_> {
         let is_whole = matches!(place, Place::Split { .. } | Place::Memory { offset: 0, bits: None, .. });
         if byte == 0 && is_whole {
             self.check_access(place, span);
+            self.check_writable(place, span);
             return self.zero(place, span);
         }
         let (mut targets, mut values) = (Vec::new(), Vec::new());

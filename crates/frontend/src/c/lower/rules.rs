@@ -6,13 +6,15 @@
 //! behind pointers.
 
 use wherefore_flow::{Nothing, range_of};
-use wherefore_program::{BinaryOp, Expr, Scalar, Span, Violation, ViolationKind};
+use wherefore_program::{BinaryOp, Expr, OUTSIDE_OF_OBJECT, Scalar, Span, Violation, ViolationKind};
 
 use super::overflow::fits;
 use super::place::Place;
 use super::storage::Storage;
 use super::value::resize;
-use super::{Context, Lower};
+use super::{Context, HEAP, Lower, READ_ONLY};
+use crate::c::Standard;
+use crate::c::ctype::CType;
 use crate::c::problem::Checked;
 
 /// How a place in memory was come to, and so what must hold when it is used.
@@ -46,8 +48,17 @@ impl Lower<'_, '_> {
         }
         let arithmetic =
             matches!(kind, ViolationKind::Overflow | ViolationKind::Shift | ViolationKind::Division);
-        // What breaks a rule in a model of a library function is its call.
-        self.cx.asks(kind) && !(self.is_library && (arithmetic || self.cx.copy.is_none()))
+        // What breaks a rule in a model of a library function is its call. Arithmetic in models is
+        // ours, but for functions that only compute.
+        let is_ours = arithmetic && !self.only_computes();
+        self.cx.asks(kind) && !(self.is_library && (is_ours || self.cx.copy.is_none()))
+    }
+
+    /// Whether the function at hand is `abs`, `div` or the like, whose result need not fit.
+    fn only_computes(&self) -> bool {
+        let name = self.function.map(|id| self.cx.tree.function(id).name.as_str());
+        let name = name.map(|name| name.strip_prefix("__builtin_own_").unwrap_or(name));
+        matches!(name, Some("abs" | "labs" | "llabs" | "div" | "ldiv" | "lldiv"))
     }
 
     /// Whether any violations are errors.
@@ -157,6 +168,28 @@ impl Lower<'_, '_> {
         amount
     }
 
+    /// A signed number that is not negative must fit into its type when it is shifted to the left, if
+    /// a property of SV-COMP asks: compilers define the result. Returns operands that are the same
+    /// wherever they are used.
+    pub(crate) fn check_shifted(&mut self, value: Expr, amount: Expr, span: Span) -> (Expr, Expr) {
+        if !self.asks(ViolationKind::Overflow) || self.cx.options.standard != Standard::Objects {
+            return (value, amount);
+        }
+        let (value, amount) = (self.stable(value, span), self.stable(amount, span));
+        let (ty, width) = (value.ty, u64::from(value.ty.width()));
+        let inside = Expr::binary(BinaryOp::ULt, amount.clone(), Expr::constant(width, amount.ty));
+        let most = Expr::constant(ty.max() >> 1, ty);
+        let room = Expr::binary(BinaryOp::LShr, most, resize(amount.clone(), false, ty));
+        let holds = Expr::any(vec![
+            inside.not(),
+            Expr::binary(BinaryOp::SLt, value.clone(), Expr::constant(0, ty)),
+            Expr::binary(BinaryOp::ULe, value.clone(), room),
+        ]);
+        let text = format!("does not fit into a signed number of {width} bits");
+        self.check(ViolationKind::Overflow, holds, &text, Vec::new(), (span, span));
+        (value, amount)
+    }
+
     /// A division by zero, or of the least number by -1, is an error. What must hold so that it does
     /// not trap is returned, as far as it is not checked.
     pub(crate) fn check_division(
@@ -218,9 +251,11 @@ impl Lower<'_, '_> {
                 let Some(variable) = leaves.get(*start).and_then(|leaf| leaf.variable) else { return };
                 let lengths: Vec<u64> =
                     self.variable_type(variable).dimensions().iter().map(|d| d.length).collect();
-                for (index, length) in indices.iter().zip(lengths) {
+                // What is outside of an array that is an object is outside of the object.
+                let is_array = matches!(self.cx.tree.object(*object).ty, CType::Array(..));
+                for (i, (index, length)) in indices.iter().zip(lengths).enumerate() {
                     let length = Expr::constant(length, Scalar::Bits(64));
-                    self.check_index(index, &length, (place.at(), span));
+                    self.check_index(index, &length, is_array && i == 0, (place.at(), span));
                 }
             }
             Place::Memory { class, address, ty, bits, reach, .. } => {
@@ -229,7 +264,7 @@ impl Lower<'_, '_> {
                     None => self.cx.tree.types.size(ty).unwrap_or(1),
                 };
                 for (index, length) in &reach.indices {
-                    self.check_index(index, length, (place.at(), span));
+                    self.check_index(index, length, false, (place.at(), span));
                 }
                 if let Some(pointer) = &reach.pointer {
                     let (from, size) = reach.array.clone().unwrap_or((address.clone(), size));
@@ -240,7 +275,29 @@ impl Lower<'_, '_> {
         }
     }
 
-    fn check_index(&mut self, index: &Expr, length: &Expr, at: (Span, Span)) {
+    /// String literals and constants must not be written to. What is asked about whole objects is
+    /// not about that.
+    pub(crate) fn check_writable(&mut self, place: &Place, span: Span) {
+        let Place::Memory { class, address, reach, .. } = place else { return };
+        if reach.pointer.is_none()
+            || address.has_choice()
+            || !self.asks(ViolationKind::Bounds)
+            || self.cx.options.standard != Standard::Arrays
+            || !self.cx.has_read_only(*class)
+        {
+            return;
+        }
+        let number = |value| Expr::constant(value, address.ty);
+        let distance = match address.as_constant() {
+            Some(address) => number(address.wrapping_sub(READ_ONLY) & number(0).ty.max()),
+            None => Expr::binary(BinaryOp::Sub, address.clone(), number(READ_ONLY)),
+        };
+        let holds = Expr::binary(BinaryOp::ULe, number(HEAP - READ_ONLY), distance);
+        let text = "is in a string literal or a constant, which must not be changed";
+        self.check(ViolationKind::Bounds, holds, text, Vec::new(), (place.at(), span));
+    }
+
+    fn check_index(&mut self, index: &Expr, length: &Expr, is_object: bool, at: (Span, Span)) {
         if !self.asks(ViolationKind::Bounds) || index.has_choice() {
             return;
         }
@@ -255,6 +312,10 @@ impl Lower<'_, '_> {
                 let length = resize(length.clone(), false, Scalar::Bits(64));
                 (Expr::binary(BinaryOp::ULt, wide, length), "is outside of its array".to_owned())
             }
+        };
+        let text = match is_object && self.cx.options.standard == Standard::Objects {
+            true => OUTSIDE_OF_OBJECT.to_owned(),
+            false => text,
         };
         let shown = vec![("index".to_owned(), index.clone(), true)];
         self.check(ViolationKind::Bounds, holds, &text, shown, at);

@@ -4,50 +4,58 @@ use rustc_hash::FxHashMap;
 use wherefore_program::{BinaryOp, Expr, LocationKind, Operation, Span};
 
 use super::Lower;
+use super::lifetimes::Ending;
 use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{ObjectId, Statement, StatementKind, Term, TermKind};
 
-/// For each label of a body, the objects in whose scopes it is that are cleaned up.
-pub(super) fn of_labels(body: &[Statement]) -> FxHashMap<String, Vec<ObjectId>> {
+/// For each label of a body, the objects in whose scopes it is that have something to do at their
+/// ends: those around the body, those that are cleaned up, and those whose memory is `fresh`.
+pub(super) fn of_labels(
+    body: &[Statement],
+    mut around: Vec<ObjectId>,
+    mut fresh: impl FnMut(ObjectId) -> bool,
+) -> FxHashMap<String, Vec<ObjectId>> {
     let mut found = FxHashMap::default();
-    in_statements(body, &mut Vec::new(), &mut found);
+    in_statements(body, &mut around, &mut fresh, &mut found);
     found
 }
 
 fn in_statements(
     statements: &[Statement],
     scopes: &mut Vec<ObjectId>,
+    fresh: &mut dyn FnMut(ObjectId) -> bool,
     found: &mut FxHashMap<String, Vec<ObjectId>>,
 ) {
     for statement in statements {
         let depth = scopes.len();
         match &statement.kind {
             StatementKind::Cleanup(id, _) => scopes.push(*id),
+            StatementKind::Declare(id, _) if fresh(*id) => scopes.push(*id),
             StatementKind::Label(name) if !scopes.is_empty() => {
                 found.insert(name.clone(), scopes.clone());
             }
             StatementKind::Block(inner) => {
-                in_statements(inner, scopes, found);
+                in_statements(inner, scopes, fresh, found);
                 scopes.truncate(depth);
             }
             StatementKind::If(_, then, otherwise) => {
-                in_statements(std::slice::from_ref(then), scopes, found);
+                in_statements(std::slice::from_ref(then), scopes, fresh, found);
                 scopes.truncate(depth);
                 if let Some(otherwise) = otherwise {
-                    in_statements(std::slice::from_ref(otherwise), scopes, found);
+                    in_statements(std::slice::from_ref(otherwise), scopes, fresh, found);
                 }
                 scopes.truncate(depth);
             }
             StatementKind::While(_, body)
             | StatementKind::DoWhile(body, _)
             | StatementKind::Switch(_, body) => {
-                in_statements(std::slice::from_ref(body), scopes, found);
+                in_statements(std::slice::from_ref(body), scopes, fresh, found);
                 scopes.truncate(depth);
             }
             StatementKind::For(first, _, _, body) => {
-                in_statements(first, scopes, found);
-                in_statements(std::slice::from_ref(body), scopes, found);
+                in_statements(first, scopes, fresh, found);
+                in_statements(std::slice::from_ref(body), scopes, fresh, found);
                 scopes.truncate(depth);
             }
             _ => {}
@@ -59,11 +67,16 @@ impl Lower<'_, '_> {
     /// Leaves all scopes but the outermost ones, for a jump: what follows in the text is still
     /// inside.
     pub(super) fn clean_up(&mut self, depth: usize) {
-        let open: Vec<Term> = self.cleanups[depth..].iter().rev().map(|(_, term)| term.clone()).collect();
-        for term in open {
-            let mark = self.body.mark();
-            self.attempt(|lower| lower.effects(&term));
-            self.body.release(&mark);
+        let open: Vec<(ObjectId, Ending)> = self.cleanups[depth..].iter().rev().cloned().collect();
+        for (id, ending) in open {
+            match ending {
+                Ending::Life => self.end_life(id),
+                Ending::Cleanup(term) => {
+                    let mark = self.body.mark();
+                    self.attempt(|lower| lower.effects(&term));
+                    self.body.release(&mark);
+                }
+            }
         }
     }
 

@@ -7,7 +7,8 @@
 //! `free`.
 
 use wherefore_program::{
-    BinaryOp, Expr, ExprKind, LocationKind, Operation, Scalar, Span, Target, Type, Var, ViolationKind, When,
+    BinaryOp, Expr, ExprKind, LocationKind, OUTSIDE_OF_OBJECT, Operation, Scalar, Span, Target, Type, Var,
+    ViolationKind, When,
 };
 
 use super::place::plus;
@@ -15,9 +16,10 @@ use super::storage::{Base, Storage};
 use super::value::resize;
 use super::{Context, Lower};
 use crate::c::ctype::{CType, Length};
+use crate::c::models;
 use crate::c::points_to::Class;
 use crate::c::problem::Checked;
-use crate::c::tree::{Lifetime, ObjectId, StatementKind, Term};
+use crate::c::tree::{Lifetime, ObjectId, Term};
 
 /// The entry of a slot that was freed.
 const FREED: u64 = 0xffff_ffff;
@@ -38,8 +40,13 @@ pub(crate) struct Layout {
     objects: Vec<(u64, u64, ObjectId)>,
     /// Whether there are local objects of recursive functions.
     frames: bool,
-    /// Whether there are allocations, or arrays of variable length.
+    /// Whether there are allocations, arrays of variable length, or other local objects with fresh
+    /// memory.
     slots: bool,
+    /// Whether some of these are local objects.
+    locals: bool,
+    /// Whether the scope of some of these ends.
+    ends: bool,
     /// Whether it has objects that are not known.
     open: bool,
     /// Whether a pointer may outlive a local object that it points to.
@@ -49,8 +56,8 @@ pub(crate) struct Layout {
 impl Context<'_> {
     /// Whether accesses to memory are checked.
     pub(crate) fn checks_memory(&self) -> bool {
-        use ViolationKind::{Bounds, DoubleFree, InvalidFree, UseAfterFree};
-        [Bounds, DoubleFree, InvalidFree, UseAfterFree, ViolationKind::Leak]
+        use ViolationKind::{Bounds, DoubleFree, InvalidFree, Leak, UseAfterFree, UseAfterScope};
+        [Bounds, DoubleFree, InvalidFree, UseAfterFree, UseAfterScope, Leak]
             .into_iter()
             .any(|kind| self.asks(kind))
     }
@@ -111,38 +118,17 @@ impl Context<'_> {
         Expr::read(table, vec![self.slot(address)], When::Now, EXTENT)
     }
 
-    /// Whether a pointer may outlive a local object of a class: if it is stored in memory or
-    /// returned by the function of the object, or, for an object of an inner block, held by a
-    /// variable. What is declared at the start of the entry lives as long as the program.
-    fn dangles(&mut self, class: Class) -> bool {
-        let (tree, usage) = (self.tree, self.usage);
-        let is_outer = |id: ObjectId| {
-            let Some(owner) = tree.object(id).owner else { return true };
-            let function = tree.function(owner);
-            let declared = function.body.iter().flatten();
-            function.parameters.contains(&id)
-                || declared
-                    .into_iter()
-                    .any(|one| matches!(one.kind, StatementKind::Declare(other, _) if other == id))
-        };
-        for id in self.classes.all_objects_in(class) {
-            let object = tree.object(id);
-            let Some(owner) = object.owner.filter(|_| object.lifetime != Lifetime::Static) else { continue };
-            let is_in_memory = usage.exposed.contains(&id);
-            let is_outer = is_outer(id);
-            let lives = is_outer
-                && tree.function(owner).name == self.options.entry
-                && !usage.recursive.contains(&owner);
-            if !is_in_memory || lives {
-                continue;
-            }
-            if self.classes.is_result(owner, class)
-                || self.classes.is_held(tree, usage, class, (!is_outer).then_some(owner))
-            {
-                return true;
-            }
-        }
-        false
+    /// What frees the slot of an address.
+    pub(super) fn freed(&mut self, class: Class, address: &Expr, span: Span) -> (Target, Expr) {
+        let table = self.extents(class, span);
+        let target = Target { variable: table, indices: vec![self.slot(address)] };
+        (target, Expr::constant(FREED, EXTENT))
+    }
+
+    /// Whether pointers into a class may point to objects that must not be written to.
+    pub(super) fn has_read_only(&mut self, class: Class) -> bool {
+        let layout = self.layout(class);
+        layout.objects.iter().any(|(_, _, id)| self.tree.is_read_only(*id))
     }
 
     /// Where the objects of a class are.
@@ -160,10 +146,14 @@ impl Context<'_> {
             if !self.usage.exposed.contains(&id) && !self.storages.contains_key(&id) {
                 continue;
             }
+            if self.is_fresh(id) {
+                (layout.slots, layout.locals, layout.ends) = (true, true, true);
+                continue;
+            }
             match self.storages.get(&id) {
                 Some(Storage::Split(_)) => continue,
                 Some(Storage::Memory(Base::Frame(_))) => layout.frames = true,
-                Some(Storage::Memory(Base::Variable(_))) => layout.slots = true,
+                Some(Storage::Memory(Base::Variable(_))) => (layout.slots, layout.locals) = (true, true),
                 Some(Storage::Memory(Base::Constant(base))) => {
                     let base = *base;
                     match self.tree.types.size(&object.ty) {
@@ -171,7 +161,9 @@ impl Context<'_> {
                         None => layout.open = true,
                     }
                 }
-                None if matches!(object.ty, CType::Array(_, Length::Variable(_))) => layout.slots = true,
+                None if matches!(object.ty, CType::Array(_, Length::Variable(_))) => {
+                    (layout.slots, layout.locals) = (true, true);
+                }
                 None if !fixed && object.owner.is_some_and(|owner| self.usage.recursive.contains(&owner)) => {
                     layout.frames = true;
                 }
@@ -219,17 +211,31 @@ impl Lower<'_, '_> {
             }
             return;
         }
-        if layout.slots && self.cx.frees {
+        if layout.ends || (layout.slots && self.cx.frees) {
             let entry = self.cx.extent(class, from, span);
             let live = Expr::binary(BinaryOp::Ne, entry, Expr::constant(FREED, EXTENT));
-            self.check(ViolationKind::UseAfterFree, live, "uses memory that was freed", Vec::new(), at);
+            let is_freed = self.cx.frees && self.cx.classes.facts(class).heap;
+            let first = Expr::constant(self.cx.first_local(), from.ty);
+            let is_local = Expr::binary(BinaryOp::ULe, first, from.clone());
+            if is_freed || !layout.ends {
+                let mut ways = vec![live.clone()];
+                ways.extend(layout.ends.then(|| is_local.clone()));
+                let text = "uses memory that was freed";
+                self.check(ViolationKind::UseAfterFree, Expr::any(ways), text, Vec::new(), at);
+            }
+            if layout.ends {
+                let mut ways = vec![live];
+                ways.extend(is_freed.then(|| is_local.not()));
+                let text = "uses a local object after its scope has ended";
+                self.check(ViolationKind::UseAfterScope, Expr::any(ways), text, Vec::new(), at);
+            }
         }
         if layout.dangles {
             self.cx.doubt("a local object is not used after its scope has ended", Some(span));
         }
         if self.asks(ViolationKind::Bounds) {
             let inside = self.inside(class, &layout, from, size, span);
-            self.check(ViolationKind::Bounds, inside, "is outside of its object", Vec::new(), at);
+            self.check(ViolationKind::Bounds, inside, OUTSIDE_OF_OBJECT, Vec::new(), at);
         }
     }
 
@@ -274,11 +280,14 @@ impl Lower<'_, '_> {
         if layout.frames {
             let text = "an access to a local object of a recursive function stays inside of it";
             self.cx.doubt(text, Some(span));
-            let top = Expr::variable(self.cx.stack_pointer(span), pointer);
-            ways.push(Expr::all(vec![
-                Expr::binary(BinaryOp::ULe, Expr::constant(super::STACK, pointer), from.clone()),
-                Expr::binary(BinaryOp::ULt, from.clone(), top),
-            ]));
+            let mut on_stack =
+                vec![Expr::binary(BinaryOp::ULe, Expr::constant(super::STACK, pointer), from.clone())];
+            // Each thread has a stack of its own, and sees those of others.
+            if !self.cx.has_threads {
+                let top = Expr::variable(self.cx.stack_pointer(span), pointer);
+                on_stack.push(Expr::binary(BinaryOp::ULt, from.clone(), top));
+            }
+            ways.push(Expr::all(on_stack));
         }
         Expr::any(ways)
     }
@@ -338,8 +347,17 @@ impl Lower<'_, '_> {
         self.check(ViolationKind::Leak, none, text, Vec::new(), (span, span));
     }
 
-    /// At the end of a program everything must have been freed: a check for each allocation.
+    /// At the end of a program everything must have been freed: a check for each allocation. Copies
+    /// of models are made later, but it is known where they are called.
     pub(crate) fn check_leaks(&mut self) {
+        let tree = self.cx.tree;
+        for (id, place) in self.cx.copies.clone() {
+            let is_known = self.cx.allocations.contains(&place);
+            if !is_known && self.cx.asks(ViolationKind::Leak) && models::may_allocate(tree, id) {
+                self.cx.kept(place);
+                self.cx.allocations.push(place);
+            }
+        }
         let Some((kept, number)) = self.cx.kept else { return };
         let pointer = self.cx.pointer();
         for (at, span) in self.cx.allocations.clone().into_iter().enumerate() {
@@ -387,7 +405,12 @@ impl Lower<'_, '_> {
         self.check(ViolationKind::DoubleFree, once, "frees memory a second time", Vec::new(), (span, span));
         let start = Expr::binary(BinaryOp::Eq, self.cx.position(&pointer), Expr::constant(0, EXTENT));
         let given = Expr::binary(BinaryOp::Ne, entry.clone(), Expr::constant(0, EXTENT));
-        let valid = Expr::any(vec![is_null.clone(), Expr::all(vec![start, given])]);
+        let mut good = vec![start, given];
+        if layout.locals || self.cx.takes_from_stack {
+            let first = Expr::constant(self.cx.first_local(), pointer.ty);
+            good.push(Expr::binary(BinaryOp::ULt, pointer.clone(), first));
+        }
+        let valid = Expr::any(vec![is_null.clone(), Expr::all(good)]);
         let text = "frees what `malloc` and the like have not given";
         self.check(ViolationKind::InvalidFree, valid, text, Vec::new(), (span, span));
         let table = self.cx.extents(class, span);

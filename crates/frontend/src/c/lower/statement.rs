@@ -7,6 +7,7 @@ use wherefore_program::{
 };
 
 use super::Lower;
+use super::lifetimes::Ending;
 use super::place::{Place, plus};
 
 use crate::c::ctype::CType;
@@ -40,7 +41,8 @@ impl Lower<'_, '_> {
         match function.problems.first() {
             None => {
                 let body = function.body.as_deref().unwrap_or_default();
-                self.scopes_of_labels = super::scopes::of_labels(body);
+                let around = self.cleanups.iter().map(|(id, _)| *id).collect();
+                self.scopes_of_labels = super::scopes::of_labels(body, around, |id| self.cx.is_fresh(id));
                 self.statements(body);
                 self.leave_scope(0);
             }
@@ -99,6 +101,7 @@ impl Lower<'_, '_> {
     fn store_parameter(&mut self, place: &Place, parts: Vec<Expr>, span: Span) -> Checked<()> {
         let Place::Split { object, .. } = place else { return Ok(()) };
         let place = self.object(*object)?;
+        self.begin_life(*object, span);
         let (mut targets, mut values) = (Vec::new(), Vec::new());
         let pieces = self.pieces(&place, span)?;
         for (piece, part) in pieces.iter().zip(parts) {
@@ -134,8 +137,8 @@ impl Lower<'_, '_> {
                 if self.is_pure(term) {
                     // It does nothing, but it is a statement.
                     self.body.step(span, LocationKind::Statement, Operation::Skip);
-                    // What it reads may race.
-                    if self.watches_races() {
+                    // What it reads may race, or break a rule.
+                    if self.watches_races() || self.has_rules() {
                         self.effects(term)?;
                     }
                 } else {
@@ -148,7 +151,9 @@ impl Lower<'_, '_> {
                 self.statements(statements);
                 self.leave_scope(depth);
             }
-            StatementKind::Cleanup(id, term) => self.cleanups.push((*id, (**term).clone())),
+            StatementKind::Cleanup(id, term) => {
+                self.cleanups.push((*id, Ending::Cleanup((**term).clone())));
+            }
             StatementKind::GotoAny(address) => self.goto_any(address, span)?,
             StatementKind::If(condition, then, otherwise) => {
                 let (yes, no, end) = (self.body.open(then.span), self.body.open(span), self.body.open(span));

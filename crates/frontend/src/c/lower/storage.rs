@@ -119,7 +119,7 @@ impl Context<'_> {
                 _ => name,
             };
             self.split(&ty, &name, fixed, span, body)
-        } else if matches!(ty, CType::Array(_, Length::Variable(_))) {
+        } else if matches!(ty, CType::Array(_, Length::Variable(_))) || self.is_fresh(id) {
             let pointer = Type::Scalar(self.pointer());
             Storage::Memory(Base::Variable(body.variable(&format!("&{name}"), pointer, span)))
         } else {
@@ -139,7 +139,7 @@ impl Context<'_> {
                     Storage::Memory(Base::Frame(offset))
                 }
                 None => {
-                    let address = self.allocate(size, span)?;
+                    let address = self.allocate(id, size, span)?;
                     self.name_object(id, address, size);
                     Storage::Memory(Base::Constant(address))
                 }
@@ -154,7 +154,7 @@ impl Context<'_> {
 
     /// Gives an object in memory that is not on a stack its constant address.
     pub(crate) fn constant_base(&mut self, id: ObjectId, size: u64, span: Span) -> Checked<u64> {
-        let address = self.allocate(size, span)?;
+        let address = self.allocate(id, size, span)?;
         self.name_object(id, address, size);
         self.storages.insert(id, Storage::Memory(Base::Constant(address)));
         if self.tree.object(id).lifetime == Lifetime::Static {
@@ -217,12 +217,16 @@ impl Context<'_> {
     }
 
     /// Constant addresses for an object, with a gap behind it.
-    fn allocate(&mut self, size: u64, span: Span) -> Checked<u64> {
-        let address = self.next_address;
+    fn allocate(&mut self, id: ObjectId, size: u64, span: Span) -> Checked<u64> {
+        let (next, most) = match self.tree.is_read_only(id) {
+            true => (&mut self.next_read_only, super::HEAP),
+            false => (&mut self.next_address, super::READ_ONLY),
+        };
+        let address = *next;
         let end = size.max(1).checked_next_multiple_of(16).and_then(|size| address.checked_add(size + 16));
-        match end.filter(|end| *end < super::HEAP) {
+        match end.filter(|end| *end < most) {
             Some(end) => {
-                self.next_address = end;
+                *next = end;
                 Ok(address)
             }
             None => Err(Problem::unsupported(span, "an object of this size is")),

@@ -377,6 +377,10 @@ impl Lower<'_, '_> {
         let (ty, wide) = (value.ty, amount.ty);
         let width = u64::from(ty.width());
         let amount = self.check_shift(amount, width, span);
+        let (value, amount) = match (op, left.ty.is_signed()) {
+            (BinaryOp::Shl, true) => self.check_shifted(value, amount, span),
+            _ => (value, amount),
+        };
         match amount.as_constant() {
             Some(amount) if amount < width => Ok(Expr::binary(op, value, Expr::constant(amount, ty))),
             Some(_) => Ok(Expr::choice(ty)),

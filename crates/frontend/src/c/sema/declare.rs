@@ -114,7 +114,13 @@ impl Sema<'_> {
             specifiers.storage == Some(StorageClassSpecifier::Extern) && syntax.node.initializer.is_none();
         let is_static = specifiers.storage == Some(StorageClassSpecifier::Static);
         if self.function.is_none() || external || is_static {
+            // The `const` in front of `char *` is not about the pointer.
+            let is_constant = specifiers.attributes.constant && !ty.element_of_arrays().is_pointer();
             self.static_object(&name, ty, external, is_static, syntax, span)?;
+            if let (true, Some(Entity::Object(id))) = (is_constant, self.lookup(&name)) {
+                let id = *id;
+                self.tree.constant.insert(id);
+            }
             if let Some(Entity::Object(id)) = self.lookup(&name).cloned() {
                 self.note_object(id, &specifiers.ty, attributes);
                 let object = &mut self.tree.objects[id.0 as usize];

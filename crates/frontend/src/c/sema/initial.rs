@@ -8,7 +8,7 @@ use super::Sema;
 use super::literals::{string_items, string_text};
 use crate::c::ctype::{CType, Length};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Initial, InitialItem, Lifetime, ObjectId, Step};
+use crate::c::tree::{Initial, InitialItem, Lifetime, ObjectId, Step, Term, TermKind};
 
 type List<'a> = &'a [Node<InitializerListItem>];
 
@@ -69,14 +69,70 @@ impl Sema<'_> {
                     self.tell_length(id, length);
                     return Ok(Initial { items, span });
                 }
-                if matches!(ty, CType::Array(..)) {
-                    return self.fail(initializer, "an array is initialised by a list");
+                if let CType::Array(element, length) = &ty {
+                    return self.array_of_literal(id, (element, length), expression, initializer);
                 }
                 let value = self.value(expression)?;
+                if let Some(items) = self.items_of_literal(&value, &ty, &[]) {
+                    return Ok(Initial { items, span });
+                }
                 let value = self.convert(value, &ty)?;
                 Ok(Initial { items: vec![InitialItem { path: Vec::new(), value }], span })
             }
         }
+    }
+
+    /// GNU: an array is initialised by a literal of array type, as by its list.
+    fn array_of_literal(
+        &mut self,
+        id: ObjectId,
+        (element, length): (&CType, &Length),
+        expression: &Node<Expression>,
+        initializer: &Node<Initializer>,
+    ) -> Checked<Initial> {
+        let span = self.span(initializer);
+        if let Expression::CompoundLiteral(_) = &expression.node {
+            let literal = self.term(expression)?;
+            if let CType::Array(of, Length::Known(has)) = &literal.ty {
+                let fits = match length {
+                    Length::Known(length) => has <= length,
+                    _ => true,
+                };
+                let items = self.items_of_literal(&literal, &literal.ty, &[]);
+                if let (true, true, Some(items)) = (**of == *element, fits, items) {
+                    self.tell_length(id, *has);
+                    return Ok(Initial { items, span });
+                }
+            }
+        }
+        self.fail(initializer, "an array is initialised by a list")
+    }
+
+    /// The initial values of a literal of a type, which are those of the part at `path` that it is
+    /// the initial value of. A literal with static lifetime need not have its value yet when that
+    /// of another object is computed.
+    fn items_of_literal(&self, value: &Term, ty: &CType, path: &[Step]) -> Option<Vec<InitialItem>> {
+        let place = match &value.kind {
+            TermKind::Load(place) => place,
+            _ => value,
+        };
+        let initial = match &place.kind {
+            TermKind::Object(id) => {
+                let object = self.tree.object(*id);
+                let is_literal = object.name == "literal" && object.owner.is_none();
+                object.initial.as_ref().filter(|_| is_literal)?
+            }
+            TermKind::Literal(_, initial) if !ty.is_scalar() => initial,
+            _ => return None,
+        };
+        if value.ty != *ty {
+            return None;
+        }
+        let within = |item: &InitialItem| InitialItem {
+            path: path.iter().chain(&item.path).cloned().collect(),
+            value: item.value.clone(),
+        };
+        Some(initial.items.iter().map(within).collect())
     }
 
     pub(super) fn initial_list(&mut self, id: ObjectId, list: List<'_>, span: Span) -> Checked<Initial> {
@@ -380,6 +436,12 @@ impl Sema<'_> {
                     return Ok(());
                 }
                 let value = self.value(expression)?;
+                if let Some(items) = self.items_of_literal(&value, ty, path) {
+                    *at += 1;
+                    self.replace(path, out, span)?;
+                    out.extend(items);
+                    return Ok(());
+                }
                 if ty.is_scalar() || value.ty == *ty {
                     *at += 1;
                     let value = self.convert(value, ty)?;

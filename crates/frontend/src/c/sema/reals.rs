@@ -18,12 +18,13 @@ pub(super) fn size(format: &FloatFormat) -> Option<u64> {
 
 /// The value of a constant in a type of so many bytes. Types wider than `double` hold more than we
 /// can: their constants are known only if a `double` holds them, and if they are whole numbers,
-/// since integers of 128 bits are such types too.
+/// since integers of 128 bits are such types too, or if they are so near to a `double` that they
+/// become just that: `DBL_MAX` and its like are written so.
 pub(super) fn constant(float: &Float, size: u64) -> Option<f64> {
     match (&float.base, size) {
         (FloatBase::Decimal, 4) => float.number.parse::<f32>().ok().map(f64::from),
         (FloatBase::Decimal, 8) => float.number.parse().ok(),
-        (FloatBase::Decimal, _) => plain(&float.number),
+        (FloatBase::Decimal, _) => plain(&float.number).or_else(|| near(&float.number)),
         (FloatBase::Hexadecimal, _) => hexadecimal(&float.number, size),
     }
 }
@@ -33,6 +34,26 @@ fn plain(text: &str) -> Option<f64> {
     let (before, behind) = text.split_once('.').unwrap_or((text, ""));
     let number: u64 = before.parse().ok()?;
     (behind.bytes().all(|digit| digit == b'0')).then_some(number as f64).and_then(whole)
+}
+
+/// A number that has its first 19 digits in common with a `double`. It is no whole number, or a very
+/// great one.
+fn near(text: &str) -> Option<f64> {
+    const DIGITS: usize = 19;
+    /// The first digits as a number, and the power of ten of the first one.
+    fn digits(text: &str) -> Option<(u64, i64)> {
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let (before, behind) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all = format!("{before}{behind}");
+        let zeros = all.bytes().take_while(|digit| *digit == b'0').count();
+        let kept: String = all[zeros..].chars().chain(std::iter::repeat('0')).take(DIGITS).collect();
+        let exponent: i64 = exponent.parse().ok()?;
+        Some((kept.parse().ok()?, exponent + before.len() as i64 - zeros as i64))
+    }
+    let value: f64 = text.parse().ok()?;
+    let is_fine = value.is_normal() && (value.fract() != 0.0 || value >= (1_u64 << 63) as f64);
+    let ((a, at), (b, other)) = (digits(text)?, digits(&format!("{value:.30e}"))?);
+    (is_fine && at == other && a.abs_diff(b) <= 1).then_some(value)
 }
 
 /// A whole number that was not rounded.
@@ -171,6 +192,18 @@ mod tests {
         assert_eq!(hexadecimal("1.ffffffp127", 4), Some(f64::INFINITY));
         assert_eq!(hexadecimal("1p-149", 4), Some(f64::from(f32::from_bits(1))));
         assert_eq!(hexadecimal("1.8p0", 16), None);
+    }
+
+    #[test]
+    fn long_constants_are_known_if_they_are_as_good_as_a_double() {
+        assert_eq!(near("1.79769313486231570814527423731704357e+308"), Some(f64::MAX));
+        assert_eq!(near("2.22507385850720138309023271733240406e-308"), Some(f64::MIN_POSITIVE));
+        assert_eq!(near("2.22044604925031308084726333618164062e-16"), Some(f64::EPSILON));
+        assert_eq!(near("0.5"), Some(0.5));
+        assert_eq!(near("00.0625e1"), Some(0.625));
+        for text in ["0.1", "2.99999999999999999999", "3.0", "1e400", "1e-320", "0.0"] {
+            assert_eq!(near(text), None, "{text}");
+        }
     }
 
     #[test]

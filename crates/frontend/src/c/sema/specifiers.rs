@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lang_c::ast::{
     ArraySize, DeclarationSpecifier, Declarator, DeclaratorKind, DerivedDeclarator, Ellipsis, Extension,
     FunctionDeclarator, ParameterDeclaration, PointerQualifier, SpecifierQualifier, StorageClassSpecifier,
-    TS18661FloatFormat, TypeName, TypeOf, TypeSpecifier,
+    TS18661FloatFormat, TypeName, TypeOf, TypeQualifier, TypeSpecifier,
 };
 use lang_c::span::Node;
 use wherefore_program::Span;
@@ -43,6 +43,8 @@ pub(super) struct Attributes {
     pub(super) runs: Runs,
     /// The function that is called when the scope of a variable is left.
     pub(super) cleanup: Option<FunctionId>,
+    /// Whether it is declared with `const`.
+    pub(super) constant: bool,
     /// Whether it is declared with `_Atomic`.
     pub(super) atomic: bool,
     /// Whether it is declared with `_Thread_local`.
@@ -61,6 +63,7 @@ impl Attributes {
             weak: self.weak.or(more.weak),
             runs: self.runs.or(more.runs),
             cleanup: self.cleanup.or(more.cleanup),
+            constant: self.constant || more.constant,
             atomic: self.atomic || more.atomic,
             of_thread: self.of_thread || more.of_thread,
         }
@@ -198,7 +201,10 @@ impl Sema<'_> {
                     attributes = attributes.and(self.attributes(extensions));
                 }
                 DeclarationSpecifier::Alignment(_) => self.aligns = true,
-                DeclarationSpecifier::TypeQualifier(qualifier) => attributes.atomic |= is_atomic(qualifier),
+                DeclarationSpecifier::TypeQualifier(qualifier) => {
+                    attributes.constant |= qualifier.node == TypeQualifier::Const;
+                    attributes.atomic |= is_atomic(qualifier);
+                }
             }
         }
         attributes.atomic |= self.names_atomic(&types);
