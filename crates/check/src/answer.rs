@@ -37,6 +37,8 @@ pub struct Question {
     pub replaying: Replaying,
     /// How schedules are searched, if there are threads; none refuses them.
     pub schedules: Option<ScheduleSearch>,
+    /// Whether proofs are shown to people: engines whose proofs have nothing to show start later.
+    pub shows_proofs: bool,
 }
 
 impl Default for Question {
@@ -48,6 +50,7 @@ impl Default for Question {
             extent: Extent::default(),
             replaying: Replaying::default(),
             schedules: Some(ScheduleSearch::default()),
+            shows_proofs: false,
         }
     }
 }
@@ -77,6 +80,9 @@ pub enum EngineChoice {
     SmallValues,
 }
 
+/// How long engines with proofs to show are alone, if proofs are shown.
+const SHOWN_FIRST: Duration = Duration::from_secs(2);
+
 /// The question whether runs come to a check may take this much longer than the verdict did.
 const REACHED_TIME: Duration = Duration::from_millis(500);
 
@@ -104,9 +110,10 @@ impl Question {
             (EngineChoice::SmallValues, _) => vec![Arc::new(SmallValues::default())],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
             (EngineChoice::Auto, false) => {
-                let (values, random) = (Arc::new(SmallValues { parts: 3 }), Arc::new(RandomRuns::default()));
+                let wait = if self.shows_proofs { SHOWN_FIRST } else { Duration::ZERO };
+                let (values, random) = (SmallValues { parts: 3, wait }, Arc::new(RandomRuns::default()));
                 let induction = Arc::new(Induction { way: Way::Both });
-                vec![Arc::new(BoundedChecking), solver(), values, induction, random]
+                vec![Arc::new(BoundedChecking), solver(), Arc::new(values), induction, random]
             }
             (EngineChoice::Refinement | EngineChoice::Invariants, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));

@@ -18,6 +18,7 @@ mod concrete;
 mod inlined;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use wherefore_program::{ErrorSite, Task};
 
@@ -34,17 +35,22 @@ use classes::Classes;
 use concrete::run_along;
 use inlined::Inlined;
 
+/// Between two looks at the budget while it waits.
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// Exact checking of an abstraction that follows variables with few values.
 #[derive(Clone, Copy, Debug)]
 pub struct SmallValues {
     /// It gives up after one of so many parts of the time: diagrams that grow for long are not
     /// worth the time of the engines beside it.
     pub parts: u32,
+    /// It waits for so long before it starts.
+    pub wait: Duration,
 }
 
 impl Default for SmallValues {
     fn default() -> Self {
-        Self { parts: 1 }
+        Self { parts: 1, wait: Duration::ZERO }
     }
 }
 
@@ -66,6 +72,10 @@ impl Engine for SmallValues {
         // Operations on diagrams are not counted as work, and no other solver can check the proof.
         if budget.work.is_some() || session.prover != Prover::Embedded {
             return Answer::uniform(task.checks.len(), &undecided(Cause::NotTried));
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < self.wait && budget.stopped().is_none() {
+            std::thread::sleep(PAUSE);
         }
         let budget = &budget.share(self.parts);
         let small = Inlined::new(abstraction(&task.program, &Classes::new(&task.program)));

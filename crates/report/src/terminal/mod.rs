@@ -356,6 +356,9 @@ fn proof(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
                 format!("abstraction refinement, {} refuted", count(stats.cycles, "counterexample"))
             }
             Some("diagrams") => "decision diagrams: no state that can be reached fails".into(),
+            Some("values") => "decision diagrams over the variables that take few values".into(),
+            Some("induction") => "induction".into(),
+            Some("pdr") => "property-directed reachability".into(),
             Some("flow") => "data flow: the ranges of variables".into(),
             Some(other) => other.into(),
             None => "an engine that is not named".into(),

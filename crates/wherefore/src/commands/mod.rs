@@ -263,6 +263,7 @@ impl ProgramArgs {
     /// The usual question.
     fn usual_question(&self) -> Question {
         let replaying = self.c.replaying();
-        Question { search: self.search(), replaying, schedules: None, ..Question::default() }
+        let search = self.search();
+        Question { search, replaying, schedules: None, shows_proofs: true, ..Question::default() }
     }
 }
