@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::confirm::{Replaying, confirm};
 use crate::data_flow::Discharged;
 use crate::engine::{Engine, Session};
+use crate::enumeration::Enumeration;
 use crate::exact::{Exact, Search};
 use crate::induction::{Induction, Way};
 use crate::portfolio::{Extent, portfolio_knowing};
@@ -72,6 +73,8 @@ pub enum EngineChoice {
     Induction,
     /// Property-directed reachability from facts.
     Reachability,
+    /// All states one by one, as far as constants go.
+    States,
 }
 
 /// The question whether runs come to a check may take this much longer than the verdict did.
@@ -97,11 +100,13 @@ impl Question {
             (EngineChoice::Random, _) => vec![Arc::new(RandomRuns::default())],
             (EngineChoice::Invariants, false) => vec![solver(), Arc::new(Induction { way: Way::Both })],
             (EngineChoice::Induction, _) => vec![Arc::new(Induction { way: Way::Deep })],
+            (EngineChoice::States, _) => vec![Arc::new(Enumeration::default())],
             (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
             (EngineChoice::Auto, false) => {
                 let random = Arc::new(RandomRuns::default());
-                vec![Arc::new(BoundedChecking), solver(), Arc::new(Induction { way: Way::Both }), random]
+                let induction = Arc::new(Induction { way: Way::Both });
+                vec![Arc::new(BoundedChecking), solver(), induction, random, Arc::new(Enumeration::default())]
             }
             (EngineChoice::Refinement | EngineChoice::Invariants, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));

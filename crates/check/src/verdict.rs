@@ -186,6 +186,8 @@ pub enum EngineName {
     Induction,
     /// Property-directed reachability from facts.
     Reachability,
+    /// All states one by one, as far as constants go.
+    Enumeration,
     /// Ranges of variables at all locations.
     DataFlow,
     /// Schedules: all configurations, one by one.
@@ -208,6 +210,7 @@ impl EngineName {
             Self::RandomRuns => "random",
             Self::Induction => "induction",
             Self::Reachability => "pdr",
+            Self::Enumeration => "states",
             Self::DataFlow => "flow",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
@@ -226,6 +229,7 @@ impl fmt::Display for EngineName {
             Self::RandomRuns => "random runs",
             Self::Induction => "induction",
             Self::Reachability => "property-directed reachability",
+            Self::Enumeration => "enumeration of states",
             Self::DataFlow => "data flow",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
@@ -411,6 +415,7 @@ impl Stopped {
                 format!("bounded checking: {cause}; {known}")
             }
             EngineName::RandomRuns => format!("random runs: {cause}"),
+            EngineName::Enumeration => format!("enumeration of states: {cause}"),
             EngineName::Induction => format!("induction: {cause}"),
             EngineName::Reachability => {
                 let lemmas = if self.excluded == 1 { "lemma was" } else { "lemmas were" };

@@ -96,6 +96,8 @@ enum Engine {
     Induction,
     /// Property-directed reachability from these facts.
     Pdr,
+    /// All states one by one, as far as constants go: proves only (C).
+    States,
     /// With threads: all configurations, one by one.
     Explicit,
     /// With threads: a bounded number of contexts as a sequential program, decided exactly.
@@ -172,6 +174,7 @@ impl CheckArgs {
             Engine::Random => EngineChoice::Random,
             Engine::Induction => EngineChoice::Induction,
             Engine::Pdr => EngineChoice::Reachability,
+            Engine::States => EngineChoice::States,
             Engine::Explicit | Engine::Eager | Engine::Events | Engine::Modular => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
@@ -179,7 +182,10 @@ impl CheckArgs {
             return refused("--heuristic and --explain-abstraction are for refinement (--engine cegar)");
         }
         if self.invariants
-            && matches!(engine, EngineChoice::Exact | EngineChoice::Bounded | EngineChoice::Random)
+            && matches!(
+                engine,
+                EngineChoice::Exact | EngineChoice::Bounded | EngineChoice::Random | EngineChoice::States
+            )
         {
             return refused(
                 "--invariants is for proofs by refinement or induction (--engine cegar, induction, pdr)",
@@ -206,7 +212,12 @@ impl CheckArgs {
             Engine::Auto => Some(Way::Auto),
             Engine::Explicit => Some(Way::Explicit),
             Engine::Eager => Some(Way::Eager),
-            Engine::Exact | Engine::Cegar | Engine::Bounded | Engine::Induction | Engine::Pdr => None,
+            Engine::Exact
+            | Engine::Cegar
+            | Engine::Bounded
+            | Engine::Induction
+            | Engine::Pdr
+            | Engine::States => None,
             Engine::Random => has_threads.then_some(Way::Random),
             Engine::Events => Some(Way::Events),
             Engine::Modular => Some(Way::Modular),
