@@ -54,6 +54,11 @@ impl Terms {
         terms
     }
 
+    /// Whether the arena keeps choices.
+    pub fn keeps_choices(&self) -> bool {
+        self.choices.is_some()
+    }
+
     /// The values that a term can be; none if they are not known, or the term is a constant.
     fn choice(&self, term: Term) -> Option<Choice> {
         self.choices.as_ref()?.of.get(&term).cloned()
@@ -419,5 +424,109 @@ impl Terms {
             joined = self.put(joined, at, value);
         }
         Some(joined)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Model, Value};
+
+    /// Numbers from a seed.
+    struct Drawn(u64);
+
+    impl Drawn {
+        fn below(&mut self, limit: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % limit
+        }
+    }
+
+    /// The same operations on random terms, in an arena of each kind.
+    fn grow(terms: &mut Terms, drawn: &mut Drawn) -> (Vec<Term>, Vec<Term>, Vec<Term>) {
+        let mut bools: Vec<Term> = (0..4).map(|i| terms.variable(&format!("c{i}"), Sort::Bool)).collect();
+        let mut bits = vec![terms.variable("x", Sort::Bits(8))];
+        bits.extend([0, 1, 2, 7, 200, 255].map(|value| terms.bits(value, 8)));
+        let zero = terms.bits(0, 8);
+        let sort = Sort::Array { index: 8, element: 8 };
+        let mut arrays = vec![terms.variable("a", sort), terms.const_array(8, zero)];
+        for _ in 0..60 {
+            let c = bools[drawn.below(bools.len())];
+            let (a, b) = (bits[drawn.below(bits.len())], bits[drawn.below(bits.len())]);
+            let (m, n) = (arrays[drawn.below(arrays.len())], arrays[drawn.below(arrays.len())]);
+            match drawn.below(14) {
+                0..=2 => bits.push(terms.ite(c, a, b)),
+                3 => bits.push(terms.add(a, b)),
+                4 => bits.push(terms.binary([Op::Mul, Op::BitOr, Op::Shl, Op::URem][drawn.below(4)], a, b)),
+                5 => {
+                    let low = terms.extract(a, 2, 4);
+                    bits.push(terms.sign_extend(low, 8));
+                }
+                6 => bools.push(terms.eq(a, b)),
+                7 => bools.push(terms.ult(a, b)),
+                8 => bools.push(terms.slt(a, b)),
+                9 | 10 => bits.push(terms.select(m, a)),
+                11 => arrays.push(terms.store(m, a, b)),
+                12 => arrays.push(terms.ite(c, m, n)),
+                _ => {
+                    let other = bools[drawn.below(bools.len())];
+                    bools.push(terms.either(c, other));
+                }
+            }
+        }
+        (bools, bits, arrays)
+    }
+
+    #[test]
+    fn terms_have_the_values_that_they_have_without_choices() {
+        for seed in 0..400 {
+            let (mut plain, mut choosing) = (Terms::new(), Terms::with_choices());
+            let (bools, bits, arrays) = grow(&mut plain, &mut Drawn(seed));
+            let (other_bools, other_bits, other_arrays) = grow(&mut choosing, &mut Drawn(seed));
+            for round in 0..6 {
+                let mut drawn = Drawn(seed * 8 + round + 1);
+                let values: Vec<u64> = (0..4).map(|_| drawn.below(2) as u64).collect();
+                let (x, cells) = (drawn.below(256) as u64, [drawn.below(256), drawn.below(256)]);
+                let model = |terms: &mut Terms| {
+                    let mut model = Model::default();
+                    for (i, value) in values.iter().enumerate() {
+                        model.set(terms.variable(&format!("c{i}"), Sort::Bool), Value::Bits(*value));
+                    }
+                    model.set(terms.variable("x", Sort::Bits(8)), Value::Bits(x));
+                    let entries = [(1, cells[0] as u64), (200, cells[1] as u64)].into();
+                    let a = terms.variable("a", Sort::Array { index: 8, element: 8 });
+                    model.set(a, Value::Array { default: 9, entries });
+                    model
+                };
+                let (left, right) = (model(&mut plain), model(&mut choosing));
+                for (a, b) in bools.iter().chain(&bits).zip(other_bools.iter().chain(&other_bits)) {
+                    assert_eq!(plain.evaluate(*a, &left), choosing.evaluate(*b, &right), "seed {seed}");
+                }
+                for (a, b) in arrays.iter().zip(&other_arrays) {
+                    let (a, b) = (plain.evaluate(*a, &left), choosing.evaluate(*b, &right));
+                    assert!((0..256).all(|i| a.element(i) == b.element(i)), "seed {seed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reads_and_writes_at_a_few_places_are_choices() {
+        let mut t = Terms::with_choices();
+        let [b, c] = ["b", "c"].map(|name| t.variable(name, Sort::Bool));
+        let [four, eight, one, two] = [4, 8, 1, 2].map(|value| t.bits(value, 8));
+        let zero = t.bits(0, 8);
+        let empty = t.const_array(8, zero);
+        let at = t.ite(b, four, eight);
+        let written = t.store(empty, at, one);
+        assert_eq!(t.select(written, at), one);
+        let read = t.select(written, four);
+        assert_eq!(t.eq(read, one), b);
+        assert_eq!(t.select(written, two), zero);
+        let other = t.store(empty, four, two);
+        let joined = t.ite(c, written, other);
+        let (read, want) = (t.select(joined, eight), t.not(b));
+        let is_one = t.eq(read, one);
+        assert_eq!(is_one, t.and(c, want));
     }
 }

@@ -157,7 +157,8 @@ impl<'m, 'a> Unroller<'m, 'a> {
                 None => (guard, store),
                 Some((other, rest)) => {
                     let terms = &mut self.machine.terms;
-                    let this = terms.apart(guard, other);
+                    // Choices are the shorter, the shorter the conditions are.
+                    let this = if terms.keeps_choices() { terms.apart(guard, other) } else { guard };
                     (terms.either(guard, other), store.merged(terms, this, &rest))
                 }
             });

@@ -142,7 +142,7 @@ const TWINS: &[(&str, &str, &str)] = &[
     (
         "#include <stdlib.h>\nextern int in(void);\n\
          int main(void) { char *p = 0; int turn; for (turn = 0; turn < 9; turn++) { switch (in()) {\n\
-         case 1: if (!p) p = malloc(8); break; case 2: free(p); p = 0; break; case 3: if (p) p[7] = 1; break; } } }",
+         case 1: if (!p) p = malloc(8); break; case 2: free(p); p = 0; break; case 3: if (p) p[7] = 1; break; } } free(p); return 0; }",
         "free(p); p = 0;",
         "free(p);",
     ),

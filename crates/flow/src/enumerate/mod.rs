@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::{
-    CallGraph, EdgeId, Expr, Graph, LocationId, LocationKind, Node, ProcedureId, Program, Type, Var,
+    CallGraph, EdgeId, Graph, LocationId, LocationKind, Node, ProcedureId, Program, Type, Var,
 };
 
 use self::live::Alive;
@@ -519,7 +519,7 @@ fn values(range: Range) -> Vec<u64> {
 /// Whether everything that the second allows is allowed by the first.
 fn includes(wide: &Symbols, narrow: &Symbols) -> bool {
     wide.ranges.iter().zip(&narrow.ranges).all(|(wide, narrow)| wide.join(*narrow) == *wide)
-        && wide.facts.iter().all(|fact| narrow.facts.contains(fact))
+        && wide.facts.iter().all(|(fact, holds)| narrow.implies(fact, *holds))
 }
 
 /// What is known in both cases; bounds that have moved may be given up.
@@ -531,5 +531,5 @@ fn join(known: &mut Symbols, other: &Symbols, gives_up: bool) {
             *range = if gives_up { full } else { both };
         }
     }
-    known.facts.retain(|fact: &(Expr, bool)| other.facts.contains(fact));
+    known.facts.retain(|(fact, holds)| other.implies(fact, *holds));
 }

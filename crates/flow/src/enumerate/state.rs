@@ -177,12 +177,7 @@ impl Symbols {
         }
         match op {
             BinaryOp::Eq | BinaryOp::Ne => {
-                let differ = self.facts.iter().any(|(fact, holds)| match &fact.kind {
-                    ExprKind::Binary(BinaryOp::Eq, x, y) if !holds => (x, y) == (a, b) || (x, y) == (b, a),
-                    ExprKind::Binary(BinaryOp::Ne, x, y) if *holds => (x, y) == (a, b) || (x, y) == (b, a),
-                    _ => false,
-                });
-                let apart = differ
+                let apart = self.differ(a, b)
                     || [true, false].into_iter().any(|signed| {
                         self.order(a, b, signed) == Some(true) || self.order(b, a, signed) == Some(true)
                     });
@@ -208,6 +203,25 @@ impl Symbols {
         }
     }
 
+    /// Whether it is known that a condition holds, or does not.
+    pub fn implies(&self, condition: &Expr, holds: bool) -> bool {
+        let is_listed = |(fact, other): &(Expr, bool)| *other == holds && fact == condition;
+        self.facts.iter().any(is_listed) || self.decided(condition) == Some(holds)
+    }
+
+    /// Whether it was found out that two expressions differ.
+    fn differ(&self, a: &Expr, b: &Expr) -> bool {
+        self.facts.iter().any(|(fact, holds)| match &fact.kind {
+            ExprKind::Binary(BinaryOp::Eq, x, y) if !holds => {
+                (&**x, &**y) == (a, b) || (&**x, &**y) == (b, a)
+            }
+            ExprKind::Binary(BinaryOp::Ne, x, y) if *holds => {
+                (&**x, &**y) == (a, b) || (&**x, &**y) == (b, a)
+            }
+            _ => false,
+        })
+    }
+
     /// Whether one expression is less than another one (true), or at most equal (false), by a chain
     /// of conditions that were found out before.
     fn order(&self, from: &Expr, to: &Expr, signed: bool) -> Option<bool> {
@@ -221,6 +235,10 @@ impl Symbols {
                 (BinaryOp::SLe, true) | (BinaryOp::ULe, false) => edges.push((y, x, true)),
                 _ => {}
             }
+        }
+        // At most equal and different is less.
+        for (x, y, is_less) in edges.iter_mut().filter(|(.., is_less)| !is_less) {
+            *is_less = self.differ(x, y);
         }
         let mut best: Vec<(&Expr, bool)> = vec![(from, false)];
         let mut at = 0;

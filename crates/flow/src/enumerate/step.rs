@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use wherefore_program::{
     Argument, Assignment, BinaryOp, Call, Edge, EdgeId, Expr, ExprKind, Operation, ProcedureId, Program,
-    Scalar, Target, Type, Var, Variable, When,
+    Scalar, Target, Type, Var, Variable, When, binary, unary,
 };
 
 use super::state::{Cells, Frame, Slot, State, Value, symbols_of};
@@ -140,18 +140,25 @@ impl Stepping<'_, '_> {
                     _ => self.value(right),
                 };
             }
-            ExprKind::Unary(op, a) => Expr { kind: ExprKind::Unary(*op, Box::new(self.part(a)?)), ty },
-            ExprKind::Binary(op, a, b) => {
-                let (a, b) = (self.part(a)?, self.part(b)?);
-                Expr { kind: ExprKind::Binary(*op, Box::new(a), Box::new(b)), ty }
-            }
-            ExprKind::ZeroExtend(a) => Expr { kind: ExprKind::ZeroExtend(Box::new(self.part(a)?)), ty },
-            ExprKind::SignExtend(a) => Expr { kind: ExprKind::SignExtend(Box::new(self.part(a)?)), ty },
-            ExprKind::Extract { value, low } => {
-                let value = Box::new(self.part(value)?);
-                Expr { kind: ExprKind::Extract { value, low: *low }, ty }
-            }
+            ExprKind::Unary(op, a) => match self.value(a)? {
+                Value::Known(x) => return Ok(Value::Known(unary(*op, x, a.ty))),
+                Value::Open(x) => ExprKind::Unary(*op, Box::new((*x).clone())),
+            },
+            ExprKind::Binary(op, a, b) => match (self.value(a)?, self.value(b)?) {
+                (Value::Known(x), Value::Known(y)) => return Ok(Value::Known(binary(*op, x, y, a.ty))),
+                (x, y) => ExprKind::Binary(*op, Box::new(x.expr(a.ty)), Box::new(y.expr(b.ty))),
+            },
+            ExprKind::ZeroExtend(a) => match self.value(a)? {
+                Value::Known(x) => return Ok(Value::Known(x & ty.max())),
+                Value::Open(x) => ExprKind::ZeroExtend(Box::new((*x).clone())),
+            },
+            ExprKind::SignExtend(a) => ExprKind::SignExtend(Box::new(self.value(a)?.expr(a.ty))),
+            ExprKind::Extract { value, low } => match self.value(value)? {
+                Value::Known(x) => return Ok(Value::Known(x.checked_shr(*low).unwrap_or(0) & ty.max())),
+                Value::Open(x) => ExprKind::Extract { value: Box::new((*x).clone()), low: *low },
+            },
         };
+        let built = Expr { kind: built, ty };
         let value = self.state.symbols.value(built);
         if let Value::Open(open) = &value {
             let mut size = 0;
@@ -162,10 +169,6 @@ impl Stepping<'_, '_> {
             }
         }
         Ok(value)
-    }
-
-    fn part(&mut self, expr: &Expr) -> Taken<Expr> {
-        Ok(self.value(expr)?.expr(expr.ty))
     }
 
     fn read(&mut self, expr: &Expr, variable: Var, indices: &[Expr]) -> Taken<Value> {
