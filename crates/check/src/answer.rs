@@ -10,6 +10,7 @@ use crate::budget::Budget;
 use crate::confirm::{Replaying, confirm};
 use crate::data_flow::Discharged;
 use crate::engine::{Engine, Session};
+use crate::enumeration::Enumeration;
 use crate::exact::{Exact, Search};
 use crate::induction::{Induction, Way};
 use crate::portfolio::{Extent, portfolio_knowing};
@@ -78,6 +79,8 @@ pub enum EngineChoice {
     Reachability,
     /// Decision diagrams over variables that take few values.
     SmallValues,
+    /// All states one by one, as far as constants go.
+    States,
 }
 
 /// How long engines with proofs to show are alone, if proofs are shown.
@@ -106,6 +109,7 @@ impl Question {
             (EngineChoice::Random, _) => vec![Arc::new(RandomRuns::default())],
             (EngineChoice::Invariants, false) => vec![solver(), Arc::new(Induction { way: Way::Both })],
             (EngineChoice::Induction, _) => vec![Arc::new(Induction { way: Way::Deep })],
+            (EngineChoice::States, _) => vec![Arc::new(Enumeration::default())],
             (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
             (EngineChoice::SmallValues, _) => vec![Arc::new(SmallValues::default())],
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
@@ -113,7 +117,8 @@ impl Question {
                 let wait = if self.shows_proofs { SHOWN_FIRST } else { Duration::ZERO };
                 let (values, random) = (SmallValues { parts: 3, wait }, Arc::new(RandomRuns::default()));
                 let induction = Arc::new(Induction { way: Way::Both });
-                vec![Arc::new(BoundedChecking), solver(), Arc::new(values), induction, random]
+                let states = Arc::new(Enumeration::starting_after(wait));
+                vec![Arc::new(BoundedChecking), solver(), Arc::new(values), induction, random, states]
             }
             (EngineChoice::Refinement | EngineChoice::Invariants, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));

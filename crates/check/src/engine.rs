@@ -34,6 +34,13 @@ pub trait Engine: Send + Sync {
         false
     }
 
+    /// Is told of a task with all its checks, before it is asked about some of them, and of what may
+    /// be spent on all of them.
+    fn begin(&self, _task: &Task, _budget: &Budget) {}
+
+    /// Nothing more will be asked about the task.
+    fn end(&self) {}
+
     /// Decides the checks of a task that it takes.
     fn decide(&self, task: &Task, session: &Session, budget: &Budget) -> Answer;
 }

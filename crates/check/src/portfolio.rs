@@ -95,7 +95,9 @@ pub(crate) fn portfolio_knowing(
         open: (0..count).collect(),
         facts: Facts::default(),
     };
+    suitable.iter().for_each(|engine| engine.begin(task, budget));
     search.run(extent);
+    suitable.iter().for_each(|engine| engine.end());
     Answer { verdicts: search.verdicts, facts: search.facts }
 }
 

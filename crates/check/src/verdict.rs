@@ -188,6 +188,8 @@ pub enum EngineName {
     Reachability,
     /// Decision diagrams over variables that take few values.
     SmallValues,
+    /// All states one by one, as far as constants go.
+    Enumeration,
     /// Ranges of variables at all locations.
     DataFlow,
     /// Schedules: all configurations, one by one.
@@ -211,6 +213,7 @@ impl EngineName {
             Self::Induction => "induction",
             Self::Reachability => "pdr",
             Self::SmallValues => "values",
+            Self::Enumeration => "states",
             Self::DataFlow => "flow",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
@@ -230,6 +233,7 @@ impl fmt::Display for EngineName {
             Self::Induction => "induction",
             Self::Reachability => "property-directed reachability",
             Self::SmallValues => "exact checking of small values",
+            Self::Enumeration => "enumeration of states",
             Self::DataFlow => "data flow",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
@@ -418,6 +422,7 @@ impl Stopped {
                 format!("bounded checking: {cause}; {known}")
             }
             EngineName::RandomRuns => format!("random runs: {cause}"),
+            EngineName::Enumeration => format!("enumeration of states: {cause}"),
             EngineName::Induction => format!("induction: {cause}"),
             EngineName::SmallValues => format!("small values: {cause}"),
             EngineName::Reachability => {

@@ -11,10 +11,12 @@
 //! 5. [`Cells`]: memory at known addresses as variables; [`fold`]: constants in the place of
 //!    expressions with one value; [`LoopFacts`]: bounds as conditions at the heads of loops;
 //!    [`Slice`]: the part of a program that matters for some locations.
+//! 6. [`Enumerated`]: all states, one by one, as far as constants go.
 
 mod analysis;
 mod available;
 mod cells;
+mod enumerate;
 mod expression;
 mod few;
 mod fold;
@@ -29,6 +31,7 @@ mod states;
 pub use analysis::{Analysis, CONTEXTS, Flow, NoEnd, Step, Tables, tabulate};
 pub use available::Available;
 pub use cells::Cells;
+pub use enumerate::Enumerated;
 pub use expression::{Known, Nothing, range_of};
 pub use few::{Few, few_values};
 pub use fold::fold;

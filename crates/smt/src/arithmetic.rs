@@ -25,11 +25,13 @@ impl Terms {
         }
     }
 
-    /// The value of an operation on two constants.
+    /// The value of an operation on two constants, or on choices between constants.
     pub(crate) fn fold(&mut self, op: Op, a: Term, b: Term) -> Option<Term> {
         let width = self.assert_bits(a, b);
-        let value = op.apply(self.constant(a)?, self.constant(b)?, width);
-        Some(self.bits(value, width))
+        match (self.constant(a), self.constant(b)) {
+            (Some(a), Some(b)) => Some(self.bits(op.apply(a, b, width), width)),
+            _ => self.map_choices(op, a, b),
+        }
     }
 
     pub(crate) fn binary_raw(&mut self, op: Op, a: Term, b: Term) -> Term {
@@ -40,7 +42,9 @@ impl Terms {
 
     /// Multiplication.
     pub fn mul(&mut self, a: Term, b: Term) -> Term {
-        self.assert_bits(a, b);
+        if let Some(value) = self.fold(Op::Mul, a, b) {
+            return value;
+        }
         match (self.constant(a), self.constant(b)) {
             (Some(factor), _) => self.times(b, factor),
             (_, Some(factor)) => self.times(a, factor),
@@ -174,6 +178,9 @@ impl Terms {
     /// Every bit flipped.
     pub fn bit_not(&mut self, a: Term) -> Term {
         let width = self.assert_bits(a, a);
+        if let Some(value) = self.map_choice(a, |terms, value| terms.bit_not(value)) {
+            return value;
+        }
         match *self.kind(a) {
             Kind::Constant(value) => self.bits(!value, width),
             Kind::BitNot(inner) => inner,

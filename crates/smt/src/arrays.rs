@@ -42,6 +42,9 @@ impl Terms {
     pub fn select(&mut self, array: Term, index: Term) -> Term {
         let (index_width, element) = self.array_widths(array);
         assert_eq!(self.sort(index), Sort::Bits(index_width), "the index fits the array");
+        if let Some(element) = self.select_choice(array, index) {
+            return element;
+        }
         let mut array = array;
         for _ in 0..REACH {
             match *self.kind(array) {
@@ -62,6 +65,9 @@ impl Terms {
         let (index_width, element) = self.array_widths(array);
         assert_eq!(self.sort(index), Sort::Bits(index_width), "the index fits the array");
         assert_eq!(self.sort(value), Sort::Bits(element), "the element fits the array");
+        if let Some(written) = self.store_choice(array, index, value) {
+            return written;
+        }
         let mut below = array;
         match *self.kind(array) {
             Kind::ConstArray(all) if all == value => return array,

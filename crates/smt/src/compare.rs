@@ -31,6 +31,9 @@ impl Terms {
     }
 
     fn eq_bits(&mut self, a: Term, b: Term, width: u32) -> Term {
+        if let Some(same) = self.compare_choices(a, b, |terms, x, y| terms.eq(x, y)) {
+            return same;
+        }
         let (difference, cancelled) = self.difference(a, b);
         if difference.monomials.is_empty() {
             return self.bool(difference.constant == 0);
@@ -175,6 +178,9 @@ impl Terms {
     pub fn ult(&mut self, a: Term, b: Term) -> Term {
         let width = self.assert_bits(a, b);
         let top = mask(width);
+        if let Some(less) = self.compare_choices(a, b, |terms, x, y| terms.ult(x, y)) {
+            return less;
+        }
         match (self.constant(a), self.constant(b)) {
             (Some(x), Some(y)) => return self.bool(x < y),
             (Some(x), _) if x >= self.upper(b) => return Self::FALSE,
@@ -249,6 +255,9 @@ impl Terms {
     pub fn slt(&mut self, a: Term, b: Term) -> Term {
         let width = self.assert_bits(a, b);
         let (least, most) = (1 << (width - 1), mask(width) >> 1);
+        if let Some(less) = self.compare_choices(a, b, |terms, x, y| terms.slt(x, y)) {
+            return less;
+        }
         match (self.constant(a), self.constant(b)) {
             (Some(x), Some(y)) => return self.bool(signed(x, width) < signed(y, width)),
             (Some(x), _) if x == most => return Self::FALSE,

@@ -134,6 +134,9 @@ impl Terms {
     /// Addition.
     pub fn add(&mut self, a: Term, b: Term) -> Term {
         let width = self.assert_bits(a, b);
+        if let Some(value) = self.map_choices(Op::Add, a, b) {
+            return value;
+        }
         let ((base_a, ca), (base_b, cb)) = (self.base_and_offset(a), self.base_and_offset(b));
         let constant = ca.wrapping_add(cb) & mask(width);
         let (x, y) = match (base_a, base_b) {
@@ -186,6 +189,9 @@ impl Terms {
     /// Two's-complement negation.
     pub fn neg(&mut self, a: Term) -> Term {
         let width = self.assert_bits(a, a);
+        if let Some(value) = self.map_choice(a, |terms, value| terms.neg(value)) {
+            return value;
+        }
         match *self.kind(a) {
             Kind::Constant(value) => self.bits(value.wrapping_neg(), width),
             Kind::Neg(inner) => inner,

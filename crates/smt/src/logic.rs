@@ -187,6 +187,14 @@ impl Terms {
                 return simple;
             }
         }
+        let joined = match sort {
+            Sort::Bool => None,
+            Sort::Bits(_) => self.join_choices(condition, then, otherwise),
+            Sort::Array { .. } => self.join_arrays(condition, then, otherwise),
+        };
+        if let Some(joined) = joined {
+            return joined;
+        }
         if let Kind::Ite(c, x, y) = *self.kind(otherwise) {
             if x == then {
                 let either = self.or(condition, c);

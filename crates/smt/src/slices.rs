@@ -17,6 +17,9 @@ impl Terms {
         if width == whole {
             return a;
         }
+        if let Some(value) = self.map_choice(a, |terms, value| terms.extract(value, low, width)) {
+            return value;
+        }
         if self.depth >= NESTING {
             return self.intern(Kind::Extract { value: a, low }, Sort::Bits(width));
         }
@@ -110,6 +113,9 @@ impl Terms {
         if width == from {
             return a;
         }
+        if let Some(value) = self.map_choice(a, |terms, value| terms.zero_extend(value, width)) {
+            return value;
+        }
         match *self.kind(a) {
             Kind::Constant(value) => self.bits(value, width),
             Kind::ZeroExtend(inner) => self.intern(Kind::ZeroExtend(inner), Sort::Bits(width)),
@@ -130,6 +136,9 @@ impl Terms {
         assert!((from..=MAX_WIDTH).contains(&width), "{from} bits do not become {width}");
         if width == from {
             return a;
+        }
+        if let Some(value) = self.map_choice(a, |terms, value| terms.sign_extend(value, width)) {
+            return value;
         }
         match *self.kind(a) {
             Kind::Constant(value) => self.bits(signed(value, from) as u64, width),

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use wherefore_floats::FloatOp;
 
+use crate::choices::Choices;
 use crate::operation::Op;
 use crate::sort::{Sort, mask};
 
@@ -89,6 +90,8 @@ pub struct Terms {
     fresh: u64,
     /// How deep rules are nested: they give up early rather than overflow the stack.
     pub(crate) depth: u32,
+    /// Values that are one of a few constants, in an arena that keeps them.
+    pub(crate) choices: Option<Box<Choices>>,
 }
 
 impl Default for Terms {
@@ -112,6 +115,7 @@ impl Terms {
             by_name: FxHashMap::default(),
             fresh: 0,
             depth: 0,
+            choices: None,
         };
         terms.intern(Kind::Constant(0), Sort::Bool);
         terms.intern(Kind::Constant(1), Sort::Bool);

@@ -119,7 +119,7 @@ fn attempt(
     bound: usize,
     budget: &SolverBudget,
 ) -> Result<Attempt, StopReason> {
-    let mut machine = Machine::new(Flat::new(program, targets));
+    let mut machine = Machine::unrolling(Flat::new(program, targets));
     let unrolled = Unroller::new(&mut machine, bound, budget).run().map_err(|stop| match stop {
         Stop::TooLarge => StopReason::Memory,
         Stop::Limit(why) => reason(&why),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use wherefore_program::{EdgeRef, LocationId, Operation, ProcedureId};
-use wherefore_smt::{Budget, Kind, Reason, Sort, Term, Terms};
+use wherefore_smt::{Budget, Reason, Sort, Term, Terms};
 
 use crate::symbolic::flat::Move;
 use crate::symbolic::nesting::{Part, nesting};
@@ -137,7 +137,7 @@ impl<'m, 'a> Unroller<'m, 'a> {
     fn coming(&mut self, place: PlaceId) -> Term {
         let coming = self.waiting.get(&place).map_or(&[][..], Vec::as_slice);
         let guards: Vec<Term> = coming.iter().map(|coming| coming.guard).collect();
-        guards.into_iter().fold(Terms::FALSE, |all, guard| self.either(all, guard))
+        guards.into_iter().fold(Terms::FALSE, |all, guard| self.machine.terms.either(all, guard))
     }
 
     fn visit(&mut self, place: PlaceId) -> Result<(), Stop> {
@@ -156,7 +156,10 @@ impl<'m, 'a> Unroller<'m, 'a> {
             merged = Some(match merged {
                 None => (guard, store),
                 Some((other, rest)) => {
-                    (self.either(guard, other), store.merged(&mut self.machine.terms, guard, &rest))
+                    let terms = &mut self.machine.terms;
+                    // Choices are the shorter, the shorter the conditions are.
+                    let this = if terms.keeps_choices() { terms.apart(guard, other) } else { guard };
+                    (terms.either(guard, other), store.merged(terms, this, &rest))
                 }
             });
         }
@@ -262,33 +265,5 @@ impl<'m, 'a> Unroller<'m, 'a> {
             let to = self.machine.flat.edges[edge as usize].to;
             self.waiting.entry(to).or_default().push(Coming { from: visit, edge, guard, store: after });
         }
-    }
-
-    /// One of two guards, with what they have in common in front: so that the two sides of a branch
-    /// join to what was before it.
-    fn either(&mut self, a: Term, b: Term) -> Term {
-        let terms = &mut self.machine.terms;
-        let (Some(of_a), Some(of_b)) = (parts(terms, a), parts(terms, b)) else { return terms.or(a, b) };
-        let common: Vec<Term> = of_a.iter().copied().filter(|part| of_b.contains(part)).collect();
-        if common.is_empty() {
-            return terms.or(a, b);
-        }
-        let rest = |all: &[Term]| -> Vec<Term> {
-            all.iter().copied().filter(|part| !common.contains(part)).collect()
-        };
-        let (rest_a, rest_b) = (rest(&of_a), rest(&of_b));
-        let (rest_a, rest_b) = (terms.all(&rest_a), terms.all(&rest_b));
-        let one = terms.or(rest_a, rest_b);
-        let common = terms.all(&common);
-        terms.and(common, one)
-    }
-}
-
-/// The parts of a short conjunction.
-fn parts(terms: &Terms, term: Term) -> Option<Vec<Term>> {
-    match terms.kind(term) {
-        Kind::And(list) if list.len() <= 64 => Some(list.to_vec()),
-        Kind::And(_) => None,
-        _ => Some(vec![term]),
     }
 }

@@ -39,6 +39,13 @@ impl<'a> Machine<'a> {
         Self { flat, terms: Terms::new(), prefix: String::new(), fresh: 0 }
     }
 
+    /// The same, to unroll a program. If it uses memory, values that are one of a few constants are
+    /// kept as such: most of them are addresses.
+    pub fn unrolling(flat: Flat<'a>) -> Self {
+        let terms = if accesses_memory(flat.program) { Terms::with_choices() } else { Terms::new() };
+        Self { terms, ..Self::new(flat) }
+    }
+
     fn program(&self) -> &'a Program {
         self.flat.program
     }
@@ -434,6 +441,36 @@ impl<'a> Machine<'a> {
             AShr => t.binary(Op::AShr, a, b),
         }
     }
+}
+
+/// Whether some step reads or writes memory.
+pub(crate) fn accesses_memory(program: &Program) -> bool {
+    let is_memory = |variable: Var| match variable {
+        Var::Global(i) => program.globals[i as usize].ty.is_memory(),
+        Var::Local(_) => false,
+    };
+    let reads = |expr: &Expr| {
+        let mut found = false;
+        expr.reads(&mut |variable, _| found |= is_memory(variable));
+        found
+    };
+    let assigns = |assignment: &Assignment| {
+        assignment.values.iter().any(reads) || assignment.targets.iter().any(|to| is_memory(to.variable))
+    };
+    let edges = program.procedures.iter().flat_map(|procedure| &procedure.edges);
+    edges.map(|edge| &edge.operation).any(|operation| match operation {
+        Operation::Assume(condition) => reads(condition),
+        Operation::Assign(assignment) => assigns(assignment),
+        Operation::Havoc(targets) => targets.iter().any(|target| is_memory(target.variable)),
+        Operation::Call(call) => {
+            let given = |argument: &Argument| matches!(argument, Argument::Value(value) if reads(value));
+            call.arguments.iter().any(given)
+                || assigns(&call.assignment)
+                || call.results.iter().flatten().any(|to| is_memory(to.variable))
+        }
+        Operation::Return(values) => values.iter().any(reads),
+        _ => false,
+    })
 }
 
 fn scalar_sort(ty: Scalar) -> Sort {

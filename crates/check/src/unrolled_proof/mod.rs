@@ -16,6 +16,7 @@ use wherefore_smt::{Budget, Outcome, Terms};
 
 use crate::bounded::in_deep_thread;
 use crate::prover::Prover;
+use crate::symbolic::machine::accesses_memory;
 use run::Unrolling;
 
 /// What came of a check.
@@ -50,7 +51,7 @@ fn examine(
     prover: &Prover,
     budget: &Budget,
 ) -> Opinion {
-    let mut terms = Terms::new();
+    let mut terms = if accesses_memory(program) { Terms::with_choices() } else { Terms::new() };
     let ends = match Unrolling::new(&mut terms, program, targets, bound, budget).ends() {
         Ok(ends) => ends,
         Err(why) => return Opinion::Undecided(why),

@@ -8,6 +8,7 @@ mod c_support;
 mod case_facts;
 mod case_facts_support;
 mod cases;
+mod enumeration;
 mod interpolants;
 mod memory;
 mod properties;

@@ -69,7 +69,7 @@ fn statement(names: &'static [&'static str], depth: u32) -> BoxedStrategy<String
     .boxed()
 }
 
-fn program() -> impl Strategy<Value = String> {
+pub(crate) fn program() -> impl Strategy<Value = String> {
     let body = |names| proptest::collection::vec(statement(names, 2), 1..4).prop_map(|all| all.join("\n  "));
     (body(MAIN), body(CALLEE), body(CALLEE), expression(CALLEE), any::<bool>()).prop_map(|(main, f, k, result, enforce)| {
         let enforce = if enforce { "enforce g | z;" } else { "" };
@@ -81,7 +81,7 @@ fn program() -> impl Strategy<Value = String> {
     })
 }
 
-fn parse(text: &str) -> Program {
+pub(crate) fn parse(text: &str) -> Program {
     wherefore_frontend::boolean::parse("random.bp", text, None)
         .unwrap_or_else(|e| panic!("{}\n{text}", e.render()))
 }

@@ -12,7 +12,7 @@ use wherefore_testing::{cases, seed};
 
 use crate::c_support::random;
 
-fn task(text: &str) -> Task {
+pub(crate) fn task(text: &str) -> Task {
     translate_text("random.c", text, &Options::default())
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
         .into_task(&["random.c".into()], &Options::default())
@@ -87,7 +87,7 @@ impl Choices for Drawn {
     }
 }
 
-fn run(program: &Program, seed: u64) -> Trace {
+pub(crate) fn run(program: &Program, seed: u64) -> Trace {
     let interpreter = Interpreter::new(program);
     let mut choices = Drawn(seed);
     let mut state = interpreter.begin(&mut choices).expect("a first state");

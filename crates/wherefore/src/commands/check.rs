@@ -98,6 +98,8 @@ enum Engine {
     Pdr,
     /// Decision diagrams over the variables that take few values; others are left open.
     Values,
+    /// All states one by one, as far as constants go: proves only (C).
+    States,
     /// With threads: all configurations, one by one.
     Explicit,
     /// With threads: a bounded number of contexts as a sequential program, decided exactly.
@@ -175,6 +177,7 @@ impl CheckArgs {
             Engine::Induction => EngineChoice::Induction,
             Engine::Pdr => EngineChoice::Reachability,
             Engine::Values => EngineChoice::SmallValues,
+            Engine::States => EngineChoice::States,
             Engine::Explicit | Engine::Eager | Engine::Events | Engine::Modular => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
@@ -188,6 +191,7 @@ impl CheckArgs {
                     | EngineChoice::Bounded
                     | EngineChoice::Random
                     | EngineChoice::SmallValues
+                    | EngineChoice::States
             )
         {
             return refused(
@@ -220,7 +224,8 @@ impl CheckArgs {
             | Engine::Bounded
             | Engine::Induction
             | Engine::Pdr
-            | Engine::Values => None,
+            | Engine::Values
+            | Engine::States => None,
             Engine::Random => has_threads.then_some(Way::Random),
             Engine::Events => Some(Way::Events),
             Engine::Modular => Some(Way::Modular),

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use clap::Args;
 use wherefore_check::bounded::{self, Bounded};
-use wherefore_check::{Answer, EngineName, FailingRun, Overall, ProofKind, Verdict};
+use wherefore_check::{Answer, EngineName, FailingRun, Overall, ProofKind, Question, Verdict};
 use wherefore_explain::model::{self, Explanation};
 use wherefore_explain::{Conditions, stats};
 use wherefore_frontend::c::{DataModel, Property};
@@ -91,7 +91,8 @@ pub fn run(args: &ExplainArgs, out: &mut impl Write) -> Result<Exit, CliError> {
         threads::refuse(&args.program, &files)?;
         return threads::explain(&args.program, &args.schedules, &subject, threads::Depth::Everything, out);
     }
-    let answer = subject.answer(&args.program.usual_question());
+    let question = Question { shows_proofs: true, ..args.program.usual_question() };
+    let answer = subject.answer(&question);
     let explanation = explained(&args.program, &args.effort, &subject, &answer);
     args.write_files(&subject, &explanation)?;
     let text = match args.program.json {

@@ -263,7 +263,6 @@ impl ProgramArgs {
     /// The usual question.
     fn usual_question(&self) -> Question {
         let replaying = self.c.replaying();
-        let search = self.search();
-        Question { search, replaying, schedules: None, shows_proofs: true, ..Question::default() }
+        Question { search: self.search(), replaying, schedules: None, ..Question::default() }
     }
 }
