@@ -213,6 +213,8 @@ impl Search<'_> {
     fn ask(&mut self, checks: &[usize], budget: &Budget) {
         let answer = self.answer(checks, budget);
         let is_definite = answer.verdicts.iter().any(Verdict::is_definite);
+        let fails = |verdict: &Verdict| verdict.run().is_some();
+        let is_first_failure = answer.verdicts.iter().any(fails) && !self.verdicts.iter().any(fails);
         for (at, verdict) in checks.iter().zip(answer.verdicts) {
             self.verdicts[*at] = match verdict {
                 Verdict::Unsafe(mut run) => {
@@ -228,8 +230,9 @@ impl Search<'_> {
                 Verdict::Safe(_) | Verdict::Unsafe(_) | Verdict::Unknown(Why::Provided(_))
             )
         });
-        // The first engine that decides something is the one that is named.
-        if self.facts.by.is_none() {
+        // The first engine that finds a failing run is the one that is named, or the first that
+        // decides something.
+        if self.facts.by.is_none() || is_first_failure {
             self.facts = answer.facts;
             if !is_definite {
                 self.facts.by = None;
@@ -402,7 +405,7 @@ fn race(asked: &Asked, engines: &[Arc<dyn Engine>], session: &Session, budget: &
 /// The verdicts of a race so far.
 struct Decided {
     verdicts: Vec<Option<Verdict>>,
-    /// The facts of the answer that was first to decide something.
+    /// The facts of the answer that was first to show a failing run, or to decide something.
     facts: Option<Facts>,
 }
 
@@ -410,8 +413,12 @@ impl Decided {
     /// Notes a verdict, if it is the first one on its check.
     fn note(&mut self, check: usize, verdict: &Verdict, facts: &Facts) {
         if verdict.is_definite() && self.verdicts[check].is_none() {
+            let is_first_failure =
+                verdict.run().is_some() && !self.verdicts.iter().flatten().any(|other| other.run().is_some());
             self.verdicts[check] = Some(verdict.clone());
-            self.facts.get_or_insert_with(|| facts.clone());
+            if self.facts.is_none() || is_first_failure {
+                self.facts = Some(facts.clone());
+            }
         }
     }
 
