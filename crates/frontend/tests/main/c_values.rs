@@ -74,6 +74,19 @@ int main(void) {
   result[10] = f(); result[11] = f(); result[12] = here.j.i * 10 + here.i; result[13] = copy.i * 10 + copy.j.i;
   return 0;
 }";
+    copies_have_the_bytes_between_members_too: "
+void *memset(void *, int, unsigned long); void *memcpy(void *, const void *, unsigned long);
+int memcmp(const void *, const void *, unsigned long);
+struct s { char c; int i; short h; }; struct b { unsigned a : 3, b : 7; char c; };
+int main(void) {
+  struct s a, b, c, v[2]; struct b d, e; memset(&a, 0, sizeof a); memset(&b, 0, sizeof b); memset(&d, 255, sizeof d);
+  a.c = b.c = 1; a.i = b.i = 2; a.h = b.h = 3; memcpy(&c, &a, sizeof c); memset(v, 1, sizeof v); memcpy(&v[1], &c, sizeof c);
+  d.a = 2; memcpy(&e, &d, sizeof e); ((char *)&v[1])[2] = 9;
+  result[0] = memcmp(&a, &b, sizeof a); result[1] = memcmp(&c, &b, sizeof c); result[2] = ((char *)&v[1])[1];
+  result[3] = ((char *)&v[0])[1]; result[4] = memcmp(&d, &e, sizeof d); result[5] = ((unsigned char *)&e)[2]; result[6] = e.b;
+  c = v[1]; result[7] = ((char *)&c)[2]; result[8] = c.i;
+  return 0;
+}";
     divisions_round_towards_zero: "
 int main(void) {
   int a = -7, b = 2; unsigned c = 7, d = 3; long long e = -9223372036854775807LL;

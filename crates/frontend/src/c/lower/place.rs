@@ -71,6 +71,22 @@ pub(crate) fn plus(address: Expr, by: u64) -> Expr {
     }
 }
 
+impl Place {
+    /// A byte of a place in memory.
+    pub(super) fn byte(&self, i: u64) -> Option<Place> {
+        let Place::Memory { class, offset, address, at, .. } = self else { return None };
+        Some(Place::Memory {
+            class: *class,
+            offset: offset + i,
+            address: plus(address.clone(), i),
+            ty: CType::Int { bits: 8, signed: false },
+            bits: None,
+            reach: Reach::default(),
+            at: *at,
+        })
+    }
+}
+
 impl Lower<'_, '_> {
     /// The place of an object.
     pub(crate) fn object(&mut self, id: ObjectId) -> Checked<Place> {
