@@ -580,7 +580,7 @@ impl Lower<'_, '_> {
     }
 
     /// Whether the memory of a class has a cell for each byte.
-    fn is_in_bytes(&mut self, class: Class, span: Span) -> bool {
+    pub(super) fn is_in_bytes(&mut self, class: Class, span: Span) -> bool {
         matches!(self.cx.division(class, span).everywhere().as_slice(), [(0, 1, cells)] if cells.size == 1)
     }
 
