@@ -293,6 +293,20 @@ impl Types {
         }
     }
 
+    /// Whether some bits of a value of the type belong to no scalar.
+    pub(crate) fn has_padding(&self, ty: &CType) -> bool {
+        match ty {
+            CType::Array(element, _) => self.has_padding(element),
+            CType::Record(id) => {
+                let record = self.record(*id);
+                let sizes = record.fields.iter().map(|field| self.size(&field.ty).unwrap_or(0));
+                let odd = |field: &Field| field.bits.is_some() || self.has_padding(&field.ty);
+                !record.union && (record.fields.iter().any(odd) || sizes.sum::<u64>() != record.size)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a value of the type has this many bytes somewhere that unions share.
     pub(crate) fn has_union(&self, ty: &CType) -> bool {
         match ty {

@@ -57,7 +57,7 @@ int main(void) {
     objects_with_static_lifetime_are_initialised_by_literals: "
 struct a { int i, j, k[4]; }; struct c { int i; }; struct d { int i; struct c j; };
 struct a whole = (struct a) { .j = 6, .k[2] = 12 };
-int open[] = (int []) { [2] = 6, 7, 8 }, exact[] = (int [3]) { 1 }, rest[4] = (int [2]) { 1, 2 };
+int open[] = (int []) { [2] = 6, 7, 8 }, exact[] = (int [3]) { 1 }, rest[2] = (int []) { 1, 2 };
 struct c parts[3] = { [2] = (struct c) { 13 }, [1] = (const struct c) { 12 } };
 struct d inner = { .j = (struct c) { 15 }, .i = 14 };
 struct d mixed[2] = { [1].j = (struct c) { 17 }, [0] = { 0, (struct c) { 16 } } };
@@ -67,11 +67,24 @@ int f(void) { static struct d s = (struct d) { 3, { 4 } }; static int n = (int) 
 int main(void) {
   struct d here = { 1, (struct c) { 2 } }, copy = (struct d) { .i = 8 };
   result[0] = whole.i * 1000 + whole.j * 100 + whole.k[2] + whole.k[3]; result[1] = open[2] * 100 + open[4] * 10 + open[0];
-  result[2] = sizeof open * 100 + sizeof exact; result[3] = exact[0] + exact[2] + rest[1] * 10 + rest[3];
+  result[2] = sizeof open * 100 + sizeof exact; result[3] = exact[0] + exact[2] + rest[1] * 10 + rest[0];
   result[4] = parts[0].i + parts[1].i * 100 + parts[2].i; result[5] = inner.i * 100 + inner.j.i;
   result[6] = mixed[0].i + mixed[0].j.i * 100 + mixed[1].j.i; result[7] = all[0][1].i + all[1][2].i;
   result[8] = number * 10 + *pointer; result[9] = other->j * 10 + other->k[0];
   result[10] = f(); result[11] = f(); result[12] = here.j.i * 10 + here.i; result[13] = copy.i * 10 + copy.j.i;
+  return 0;
+}";
+    copies_have_the_bytes_between_members_too: "
+void *memset(void *, int, unsigned long); void *memcpy(void *, const void *, unsigned long);
+int memcmp(const void *, const void *, unsigned long);
+struct s { char c; int i; short h; }; struct b { unsigned a : 3, b : 7; char c; };
+int main(void) {
+  struct s a, b, c, v[2]; struct b d, e; memset(&a, 0, sizeof a); memset(&b, 0, sizeof b); memset(&d, 255, sizeof d);
+  a.c = b.c = 1; a.i = b.i = 2; a.h = b.h = 3; memcpy(&c, &a, sizeof c); memset(v, 1, sizeof v); memcpy(&v[1], &c, sizeof c);
+  d.a = 2; memcpy(&e, &d, sizeof e); ((char *)&v[1])[2] = 9;
+  result[0] = memcmp(&a, &b, sizeof a); result[1] = memcmp(&c, &b, sizeof c); result[2] = ((char *)&v[1])[1];
+  result[3] = ((char *)&v[0])[1]; result[4] = memcmp(&d, &e, sizeof d); result[5] = ((unsigned char *)&e)[2]; result[6] = e.b;
+  c = v[1]; result[7] = ((char *)&c)[2]; result[8] = c.i;
   return 0;
 }";
     divisions_round_towards_zero: "

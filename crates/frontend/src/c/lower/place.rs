@@ -71,6 +71,22 @@ pub(crate) fn plus(address: Expr, by: u64) -> Expr {
     }
 }
 
+impl Place {
+    /// A byte of a place in memory.
+    pub(super) fn byte(&self, i: u64) -> Option<Place> {
+        let Place::Memory { class, offset, address, at, .. } = self else { return None };
+        Some(Place::Memory {
+            class: *class,
+            offset: offset + i,
+            address: plus(address.clone(), i),
+            ty: CType::Int { bits: 8, signed: false },
+            bits: None,
+            reach: Reach::default(),
+            at: *at,
+        })
+    }
+}
+
 impl Lower<'_, '_> {
     /// The place of an object.
     pub(crate) fn object(&mut self, id: ObjectId) -> Checked<Place> {
@@ -412,7 +428,24 @@ impl Lower<'_, '_> {
             return self.zero(place, span);
         }
         let (mut targets, mut values) = (Vec::new(), Vec::new());
-        for piece in self.pieces(place, span)? {
+        // The bytes between members, too, if the program may look at them.
+        let in_bytes = match place {
+            Place::Memory { class, bits: None, ty, .. }
+                if self.cx.tree.types.has_padding(ty) && self.is_in_bytes(*class, span) =>
+            {
+                self.cx.tree.types.size(ty)
+            }
+            _ => None,
+        };
+        let pieces = match in_bytes {
+            Some(size) => {
+                self.check_access(place, span);
+                (0..size).filter_map(|i| place.byte(i)).collect()
+            }
+            None => self.pieces(place, span)?,
+        };
+        self.check_writable(place, span);
+        for piece in pieces {
             let scalar = self.cx.tree.types.scalar(piece.ty());
             let value = Expr::constant(byte * 0x0101_0101_0101_0101, scalar);
             self.write(&piece, value, &mut targets, &mut values, span)?;

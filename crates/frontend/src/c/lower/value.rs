@@ -6,6 +6,7 @@ use super::Lower;
 use super::floats;
 use super::place::Place;
 use crate::c::ctype::CType;
+use crate::c::points_to::Class;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{Lifetime, Term, TermKind, Yields};
 
@@ -534,15 +535,53 @@ impl Lower<'_, '_> {
         if value.ty.is_scalar() {
             let value = self.value(value)?;
             self.write(place, value, &mut targets, &mut values, span)?;
+        } else if self.copy_bytes(place, value, span)? {
+            return Ok(());
         } else {
             let parts = self.aggregate(value)?;
             let pieces = self.pieces(place, span)?;
+            self.check_writable(place, span);
             for (piece, part) in pieces.iter().zip(parts) {
                 self.write(piece, part, &mut targets, &mut values, span)?;
             }
         }
         self.body.assign(span, targets, values);
         Ok(())
+    }
+
+    /// Copies an object with padding byte by byte, padding and all, if that is how memory is divided:
+    /// the program may look at the bytes. Says whether it was done.
+    fn copy_bytes(&mut self, to: &Place, value: &Term, span: Span) -> Checked<bool> {
+        const MOST: u64 = 4096;
+        let (Place::Memory { class, bits: None, ty, .. }, TermKind::Load(from)) = (to, &value.kind) else {
+            return Ok(false);
+        };
+        let size = self.cx.tree.types.size(ty).filter(|size| *size <= MOST);
+        let (Some(size), false) = (size, from.has_effects()) else { return Ok(false) };
+        if *ty != value.ty || !self.cx.tree.types.has_padding(ty) || !self.is_in_bytes(*class, span) {
+            return Ok(false);
+        }
+        let from = self.place(from)?;
+        match &from {
+            Place::Memory { class, bits: None, .. } if self.is_in_bytes(*class, span) => {}
+            _ => return Ok(false),
+        }
+        self.check_access(&from, span);
+        self.check_access(to, span);
+        self.check_writable(to, span);
+        let (mut targets, mut values) = (Vec::new(), Vec::new());
+        for i in 0..size {
+            let (Some(from), Some(to)) = (from.byte(i), to.byte(i)) else { return Ok(false) };
+            let byte = self.read(&from, span)?;
+            self.write(&to, byte, &mut targets, &mut values, span)?;
+        }
+        self.body.assign(span, targets, values);
+        Ok(true)
+    }
+
+    /// Whether the memory of a class has a cell for each byte.
+    pub(super) fn is_in_bytes(&mut self, class: Class, span: Span) -> bool {
+        matches!(self.cx.division(class, span).everywhere().as_slice(), [(0, 1, cells)] if cells.size == 1)
     }
 
     /// The logical negation of a value, as a condition.

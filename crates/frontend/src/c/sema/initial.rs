@@ -95,7 +95,7 @@ impl Sema<'_> {
             let literal = self.term(expression)?;
             if let CType::Array(of, Length::Known(has)) = &literal.ty {
                 let fits = match length {
-                    Length::Known(length) => has <= length,
+                    Length::Known(length) => has == length,
                     _ => true,
                 };
                 let items = self.items_of_literal(&literal, &literal.ty, &[]);
