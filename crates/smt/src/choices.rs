@@ -11,7 +11,7 @@
 //!
 //! All rules are equations: a term has the same value in every model as without them.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -36,7 +36,7 @@ const LONG: usize = 64;
 
 /// The values that a term can be, constants first, and when it is which: exactly one of the
 /// conditions holds. What is no constant was read from an array that was not written there.
-type Choice = Rc<[(Term, Term)]>;
+type Choice = Arc<[(Term, Term)]>;
 
 /// What is known in an arena that keeps choices.
 #[derive(Default)]
@@ -73,7 +73,7 @@ impl Terms {
             }
             _ => return self.choice(term),
         };
-        is_value.then(|| -> Choice { Rc::new([(term, Self::TRUE)]) })
+        is_value.then(|| -> Choice { Arc::new([(term, Self::TRUE)]) })
     }
 
     /// The values of two terms, of which one is a choice.

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use clap::Args;
-use wherefore_check::{FailingRun, Question, Through, through};
+use wherefore_check::{FailingRun, Through, through};
 use wherefore_program::Node;
 use wherefore_report::html::answer;
 use wherefore_report::{PageOptions, Question, page};
@@ -43,7 +43,7 @@ pub fn run(args: &ServeArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let listener = listener.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let subject = args.program.load_without_guard()?;
-    let question = Question { shows_proofs: true, ..args.program.usual_question() };
+    let question = wherefore_check::Question { shows_proofs: true, ..args.program.usual_question() };
     let verdicts = subject.answer(&question);
     let explanation = explained(&args.program, &args.effort, &subject, &verdicts);
     let text =
