@@ -500,6 +500,11 @@ impl CArgs {
         let mentions = translation.mentions.clone();
         let without_body = translation.without_body.clone();
         let task = translation.into_task(&files, &options);
+        // With threads the usual question is not about undefined behaviour; that there is none is
+        // assumed.
+        if task.program.uses_threads().is_some() && options.property == c::Property::All {
+            options.checks.retain(|kind| ViolationKind::THREADS.contains(kind));
+        }
         let subject = CSubject { mentions, files, options, without_body, _standard_input: standard_input };
         Ok(Loaded::Task(Box::new((task, subject))))
     }
