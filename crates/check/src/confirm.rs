@@ -14,13 +14,16 @@ use wherefore_program::{
     Unsupported, ViolationKind,
 };
 
+use crate::bounded::BoundedChecking;
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
 use crate::harness::{self, Enclosure, Replay};
 use crate::portfolio::{Extent, portfolio};
 use crate::prover::Prover;
 use crate::unrolled_proof::{self, Opinion};
-use crate::verdict::{Answer, Evidence, FailingRun, Overall, Proof, ProofCheck, ProofKind, Verdict, Why};
+use crate::verdict::{
+    Answer, EngineName, Evidence, FailingRun, Overall, Proof, ProofCheck, ProofKind, Verdict, Why,
+};
 
 /// Whether failing runs are replayed by the compiled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -260,7 +263,12 @@ fn other_doubts(
         return None;
     }
     let bounds = Task { program: Arc::new(checked), checks: sites, ..task.clone() };
-    let answer = portfolio(&bounds, engines, Extent::FirstFailure, session, budget);
+    // Some engines prove only: a run to such an index would not be found.
+    let mut engines = engines.to_vec();
+    if !engines.iter().any(|engine| engine.name() == EngineName::Bounded) {
+        engines.insert(0, Arc::new(BoundedChecking));
+    }
+    let answer = portfolio(&bounds, &engines, Extent::FirstFailure, session, budget);
     match answer.decision() {
         Overall::Unsafe(run) => {
             let site = &bounds.checks[run.target];
