@@ -2,7 +2,7 @@
 //!
 //! Most variables of such programs are set to constants and compared with constants. An abstraction
 //! follows these exactly, tells the constants of the program apart from all other numbers, and
-//! leaves everything else open ([`abstraction`]); what is left is a program over small data, which
+//! leaves everything else open (`abstraction.rs`); what is left is a program over small data, which
 //! exact checking decides with decision diagrams, recursion included: value analysis (D. Beyer,
 //! S. Löwe, *Explicit-state software model checking based on CEGAR and interpolation*, FASE 2013)
 //! on weighted pushdown systems. A check that holds in the abstraction holds in the program. A
