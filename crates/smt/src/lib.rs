@@ -1,7 +1,8 @@
 //! Satisfiability of bit-vectors, truth values and arrays.
 //!
 //! Reading order: [`Terms`] (the arena; `terms.rs`) and its builders, which simplify (`logic.rs`,
-//! `linear.rs`, `compare.rs`, `arithmetic.rs`, `floats.rs`, `slices.rs`, `arrays.rs`, `choices.rs`); [`Model`];
+//! `linear.rs`, `compare.rs`, `arithmetic.rs`, `floats.rs`, `slices.rs`, `arrays.rs`,
+//! `choices.rs`); [`Model`];
 //! the trait [`Solver`]; the embedded solver [`BitBlaster`] from the top down: `bit_blaster.rs`,
 //! `blast.rs`, `circuits.rs`, `gates.rs`, `search.rs`, `preprocess.rs`, and `reads.rs` for arrays,
 //! `recall.rs` for answers of before, `float_circuits.rs`, `float_casts.rs`, `float_parts.rs` for
