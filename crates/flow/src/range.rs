@@ -42,7 +42,8 @@ impl Range {
         Self::full(ty).with_signed(low, high)
     }
 
-    fn ty(self) -> Scalar {
+    /// The type of its numbers.
+    pub(crate) fn scalar(self) -> Scalar {
         Scalar::Bits(self.width)
     }
 
@@ -106,7 +107,7 @@ impl Range {
             if self.unsigned.0 > self.unsigned.1 || self.signed.0 > self.signed.1 {
                 return None;
             }
-            let mask = self.ty().max();
+            let mask = self.scalar().max();
             let half = mask >> 1;
             if self.signed.0 >= 0 || self.signed.1 < 0 {
                 let (low, high) = (self.signed.0 as u64 & mask, self.signed.1 as u64 & mask);
@@ -146,7 +147,7 @@ impl Range {
     /// A range that grows at most to the next of some bounds, so that growing ends: bounds that
     /// have moved from `self` to `next` go on to the nearest threshold.
     pub(crate) fn widen(self, next: Self, thresholds: &Thresholds) -> Self {
-        let full = Self::full(self.ty());
+        let full = Self::full(self.scalar());
         let all = self.join(next);
         let below = |value: i64, least: i64| thresholds.signed_below(value).max(least);
         let above = |value: i64, most: i64| thresholds.signed_above(value).min(most);

@@ -233,7 +233,7 @@ fn first_value(variable: &Variable) -> Fact {
     }
 }
 
-fn constants_of(program: &Program) -> Vec<(u64, u32)> {
+pub(crate) fn constants_of(program: &Program) -> Vec<(u64, u32)> {
     let mut found = Vec::new();
     let mut visit = |expr: &Expr| {
         expr.walk(&mut |part| {

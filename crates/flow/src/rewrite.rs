@@ -96,3 +96,32 @@ pub(crate) fn each_target<'a>(operation: &'a Operation, see: &mut impl FnMut(&'a
         | Operation::Sync => {}
     }
 }
+
+/// Looks at the expressions of an operation, with the indices of all targets. Those of the start of
+/// a thread are left out.
+pub(crate) fn expressions(operation: &Operation, look: &mut impl FnMut(&Expr)) {
+    each_target(operation, &mut |target| target.indices.iter().for_each(&mut *look));
+    let assigned = |assignment: &Assignment, look: &mut dyn FnMut(&Expr)| {
+        assignment.values.iter().chain(&assignment.constraint).for_each(look);
+    };
+    match operation {
+        Operation::Assume(condition) => look(condition),
+        Operation::Assign(change) => assigned(change, look),
+        Operation::Call(call) => {
+            assigned(&call.assignment, look);
+            for argument in &call.arguments {
+                if let Argument::Value(value) = argument {
+                    look(value);
+                }
+            }
+        }
+        Operation::Return(values) => values.iter().for_each(look),
+        Operation::Havoc(_)
+        | Operation::Skip
+        | Operation::AtomicBegin
+        | Operation::AtomicEnd
+        | Operation::StartThread(_)
+        | Operation::EndThread
+        | Operation::Sync => {}
+    }
+}

@@ -14,7 +14,13 @@
 //!
 //! It over-approximates: if the search ends, a location that was not reached is reached by no run.
 
+mod allocators;
+mod chains;
 mod live;
+mod naming;
+mod payload;
+mod settle;
+mod shorten;
 mod state;
 mod step;
 
@@ -23,20 +29,25 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_program::{
-    CallGraph, EdgeId, Graph, LocationId, LocationKind, Node, ProcedureId, Program, Type, Var,
+    CallGraph, EdgeId, Expr, Graph, LocationId, LocationKind, Node, ProcedureId, Program, Type, Var,
 };
 
 use self::live::Alive;
+use self::naming::{Naming, is_of_block};
+use self::payload::separate;
+use self::settle::settle;
 use self::state::{Cells, Frame, Held, Slot, State, Symbols, Value};
 use self::step::{Stepping, Stop, any_range};
-use crate::expression::Known;
-use crate::range::Range;
-use crate::ranges::Ranges;
+use crate::expression::{Known, range_of};
+use crate::range::{Range, Thresholds};
+use crate::ranges::{Ranges, constants_of};
 
 /// A variable with more constants at the head of a loop becomes a symbol there.
 const MOST_CONSTANTS: usize = 40;
 /// From so many states at one location on, fewer constants are enough, and then fewer again.
 const FEW_STATES: usize = 400;
+/// From so many states at one location on, equalities of data that were never tested are given up.
+const SOME_STATES: usize = 1000;
 const MANY_STATES: usize = 4000;
 /// If so many states have a symbol at a place, the others get one, too.
 const MOST_MIXED: usize = 8;
@@ -47,8 +58,11 @@ const BYTES: u64 = 8;
 /// The part of an address that says which block of memory is meant: what is allocated has a number
 /// of its own there.
 const BLOCK: u32 = 32;
-/// Joins of what is known about symbols, before bounds that move are given up.
-const MOST_JOINS: u32 = 3;
+/// Joins of what is known about symbols, before bounds that move go on to the next constant of the
+/// program.
+const EXACT_JOINS: u32 = 3;
+/// Joins before bounds that move are given up.
+const MOST_JOINS: u32 = 12;
 /// Open calls.
 const MOST_OPEN: usize = 60;
 /// States at heads of loops.
@@ -93,13 +107,18 @@ struct Seen {
     constants: FxHashSet<u64>,
     /// How many states have a symbol there.
     symbols: usize,
+    /// The bounds of the constants.
+    hull: Option<Range>,
     is_open: bool,
 }
 
 struct Search<'a> {
     program: &'a Program,
     ranges: Option<Ranges>,
+    thresholds: Thresholds,
     alive: Alive,
+    /// The names of blocks of memory, if they have any.
+    naming: Option<Rc<Naming>>,
     /// Heads of loops, and entries of recursive procedures.
     heads: FxHashSet<Node>,
     /// What is known about the symbols of the states that were found, and how often it was joined.
@@ -135,7 +154,9 @@ impl<'a> Search<'a> {
         Self {
             program,
             ranges: Ranges::new(program),
+            thresholds: Thresholds::new(constants_of(program)),
             alive: Alive::new(program),
+            naming: Naming::new(program).map(Rc::new),
             heads,
             known: FxHashMap::default(),
             counts: FxHashMap::default(),
@@ -164,8 +185,9 @@ impl<'a> Search<'a> {
     fn start(&self) -> State {
         let entry = self.program.entry;
         let body = self.program.procedure(entry);
-        let held = Held { globals: Rc::new(Vec::new()), frames: Vec::new() };
-        let mut state = State { held, symbols: Rc::default(), chosen: Vec::new() };
+        let held = Held { globals: Rc::new(Vec::new()), frames: Vec::new(), chains: Rc::default() };
+        let symbols = Symbols { naming: self.naming.clone(), ..Symbols::default() };
+        let mut state = State { held, symbols: Rc::new(symbols), chosen: Vec::new(), last: None };
         let mut globals = Vec::new();
         for (at, _) in self.program.globals.iter().enumerate() {
             let slot = self.first(&mut state, entry, Var::Global(at as u32), body.entry);
@@ -224,6 +246,10 @@ impl<'a> Search<'a> {
                 Err(Stop::Blocked) => {}
                 Err(Stop::NotKnown) => return None,
                 Err(Stop::Condition(condition)) => {
+                    if let Some(part) = step::deciding_part(&condition, &after.symbols) {
+                        self.each_value_of(&after, &part);
+                        return Some(());
+                    }
                     let mut other = after.clone();
                     if after.assume(&condition, true) {
                         self.work.push(after);
@@ -233,13 +259,17 @@ impl<'a> Search<'a> {
                     }
                     return Some(());
                 }
-                Err(Stop::Symbol(symbol)) => {
-                    for value in values(after.symbols.ranges[symbol as usize]) {
-                        let mut one = after.clone();
-                        if one.pin(symbol, value) {
-                            self.work.push(one);
-                        }
-                    }
+                Err(Stop::Chain(block)) => {
+                    let naming = self.naming.clone()?;
+                    let mut longer = after.clone();
+                    chains::unfold(&mut longer, block, program, &naming)?;
+                    self.work.push(longer);
+                    Rc::make_mut(&mut after.held.chains).remove(&block);
+                    self.work.push(after);
+                    return Some(());
+                }
+                Err(Stop::Few(part)) => {
+                    self.each_value_of(&after, &part);
                     return Some(());
                 }
             }
@@ -249,6 +279,16 @@ impl<'a> Search<'a> {
             self.arrive(after)?;
         }
         Some(())
+    }
+
+    /// Looks at a state with each value of an expression over symbols.
+    fn each_value_of(&mut self, state: &State, part: &Expr) {
+        for value in values(range_of(part, &*state.symbols)) {
+            let mut one = state.clone();
+            if one.pin(part, value) {
+                self.work.push(one);
+            }
+        }
     }
 
     fn step(&self, state: &mut State, edge: EdgeId) -> Result<(), Stop> {
@@ -272,8 +312,19 @@ impl<'a> Search<'a> {
             return Some(());
         }
         self.forget(&mut state);
-        forget_blocks(&mut state);
+        match &self.naming {
+            Some(naming) => {
+                settle(&mut state, self.program, naming);
+                if chains::fold(&mut state, self.program, naming) {
+                    settle(&mut state, self.program, naming);
+                }
+            }
+            None => forget_blocks(&mut state),
+        }
         self.open(&mut state, node)?;
+        if self.counts.get(&node).is_some_and(|count| *count > SOME_STATES) {
+            separate(&mut state);
+        }
         state.renumber();
         let State { held, symbols, .. } = state;
         let symbols = match self.known.get_mut(&held) {
@@ -287,11 +338,16 @@ impl<'a> Search<'a> {
                     return Some(());
                 }
                 *joins += 1;
-                join(Rc::make_mut(known), &symbols, *joins > MOST_JOINS);
+                let growth = match *joins {
+                    0..=EXACT_JOINS => Growth::Exact,
+                    joins if joins <= MOST_JOINS => Growth::ToThresholds(&self.thresholds),
+                    _ => Growth::Open,
+                };
+                join(Rc::make_mut(known), &symbols, &growth);
                 known.clone()
             }
         };
-        self.work.push(State { held, symbols, chosen: Vec::new() });
+        self.work.push(State { held, symbols, chosen: Vec::new(), last: None });
         Some(())
     }
 
@@ -313,7 +369,9 @@ impl<'a> Search<'a> {
             .collect();
         let Some((procedure, location)) = places.last().copied() else { return };
         for (at, slot) in Rc::make_mut(&mut state.held.globals).iter_mut().enumerate() {
-            if !self.alive.matters(procedure, location, Var::Global(at as u32)) {
+            let variable = Var::Global(at as u32);
+            let is_counter = self.naming.as_ref().is_some_and(|naming| naming.is_counter(variable));
+            if !is_counter && !self.alive.matters(procedure, location, variable) {
                 *slot = nothing(slot);
             }
         }
@@ -364,6 +422,9 @@ impl<'a> Search<'a> {
                         self.links.insert((at as u32, cell / BYTES));
                     }
                 }
+                if is_of_block(value) {
+                    self.links.insert((at as u32, cell / BYTES));
+                }
             }
         }
     }
@@ -385,11 +446,17 @@ impl<'a> Search<'a> {
             |seen: &mut FxHashMap<(Node, Place), Seen>, place: Place, value: &Value, full: Range| {
                 let (_, variable, cell) = place;
                 let is_address = full.width() == ADDRESS || links.contains(&(variable, cell / BYTES));
+                // Addresses of blocks have names, which are no constants.
+                if is_of_block(value) {
+                    return;
+                }
                 let seen = seen.entry((node, place)).or_default();
                 let Value::Known(value) = value else {
                     seen.symbols += 1;
                     return;
                 };
+                let now = Range::constant(*value, full.scalar());
+                seen.hull = Some(seen.hull.map_or(now, |hull| hull.join(now)));
                 if !seen.is_open {
                     seen.constants.insert(*value);
                     let most = if is_address { MOST_CONSTANTS } else { most };
@@ -401,11 +468,15 @@ impl<'a> Search<'a> {
                     }
                 }
                 if seen.is_open {
-                    opened.push((place, full));
+                    let hull = seen.hull.and_then(|hull| hull.meet(full));
+                    opened.push((place, hull.filter(|hull| hull.as_constant().is_none()).unwrap_or(full)));
                 }
             };
         let globals = self.program.globals.iter().zip(state.held.globals.iter()).enumerate();
         for (at, (variable, slot)) in globals {
+            if self.naming.as_ref().is_some_and(|naming| naming.is_counter(Var::Global(at as u32))) {
+                continue;
+            }
             match slot {
                 Slot::One(value) => {
                     let full = known.and_then(|known| known.of(Var::Global(at as u32)));
@@ -484,7 +555,7 @@ fn forget_blocks(state: &mut State) {
                 }
             }
         }
-        Slot::One(Value::Open(_)) => {}
+        Slot::One(Value::Open(_) | Value::Address { .. }) => {}
     };
     state.held.globals.iter().for_each(&mut note);
     state.held.frames.iter().for_each(|frame| frame.locals.iter().for_each(&mut note));
@@ -522,13 +593,23 @@ fn includes(wide: &Symbols, narrow: &Symbols) -> bool {
         && wide.facts.iter().all(|(fact, holds)| narrow.implies(fact, *holds))
 }
 
-/// What is known in both cases; bounds that have moved may be given up.
-fn join(known: &mut Symbols, other: &Symbols, gives_up: bool) {
+/// How far bounds that have moved go.
+enum Growth<'a> {
+    Exact,
+    ToThresholds(&'a Thresholds),
+    Open,
+}
+
+/// What is known in both cases.
+fn join(known: &mut Symbols, other: &Symbols, growth: &Growth) {
     for (range, other) in known.ranges.iter_mut().zip(&other.ranges) {
         let both = range.join(*other);
         if both != *range {
-            let full = Range::full(wherefore_program::Scalar::Bits(range.width()));
-            *range = if gives_up { full } else { both };
+            *range = match growth {
+                Growth::Exact => both,
+                Growth::ToThresholds(thresholds) => range.widen(both, thresholds),
+                Growth::Open => Range::full(wherefore_program::Scalar::Bits(range.width())),
+            };
         }
     }
     known.facts.retain(|(fact, holds)| other.implies(fact, *holds));

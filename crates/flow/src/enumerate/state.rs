@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use wherefore_program::{
-    BinaryOp, EdgeId, Expr, ExprKind, LocationId, ProcedureId, Scalar, UnaryOp, Var, binary, unary,
-};
+use wherefore_program::{BinaryOp, EdgeId, Expr, ExprKind, LocationId, ProcedureId, Scalar, UnaryOp, Var};
 
+use super::chains::Link;
+use super::naming::{Naming, base};
+use super::shorten::{contains, renamed, replaced, shortened, with_part};
 use crate::expression::{Joined, Known, Narrow, assume, range_of};
 use crate::range::Range;
 
@@ -19,6 +20,11 @@ const MOST_FACTS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Value {
     Known(u64),
+    /// An address in a block that has a name.
+    Address {
+        block: u32,
+        offset: u64,
+    },
     Open(Rc<Expr>),
 }
 
@@ -26,6 +32,11 @@ impl Value {
     pub fn expr(&self, ty: Scalar) -> Expr {
         match self {
             Value::Known(value) => Expr::constant(*value, ty),
+            Value::Address { block, offset: 0 } => base(*block, ty),
+            Value::Address { block, offset } => {
+                let (base, offset) = (base(*block, ty), Expr::constant(*offset, ty));
+                Expr { kind: ExprKind::Binary(BinaryOp::Add, Box::new(base), Box::new(offset)), ty }
+            }
             Value::Open(expr) => (**expr).clone(),
         }
     }
@@ -61,6 +72,8 @@ pub(super) struct Frame {
 pub(super) struct Held {
     pub globals: Rc<Vec<Slot>>,
     pub frames: Vec<Rc<Frame>>,
+    /// The blocks that stand for chains.
+    pub chains: Rc<BTreeMap<u32, Link>>,
 }
 
 /// What is known about symbols.
@@ -69,6 +82,8 @@ pub(super) struct Symbols {
     pub ranges: Vec<Range>,
     /// Conditions that hold, or do not.
     pub facts: Vec<(Expr, bool)>,
+    /// The names of blocks of memory, if they have any.
+    pub naming: Option<Rc<Naming>>,
 }
 
 /// An abstract state: all states that have these values for some values of the symbols.
@@ -78,13 +93,15 @@ pub(super) struct State {
     pub symbols: Rc<Symbols>,
     /// The values that were chosen in the step that is being taken, by parts of the program.
     pub chosen: Vec<(usize, Value)>,
+    /// The block that was allocated last since the head of a loop, and the counter of its allocator.
+    pub last: Option<(u32, Value)>,
 }
 
 impl Known for Symbols {
     fn of(&self, variable: Var) -> Option<Range> {
         match variable {
             Var::Local(symbol) => self.ranges.get(symbol as usize).copied(),
-            Var::Global(_) => None,
+            Var::Global(block) => self.naming.as_ref()?.base(block),
         }
     }
 }
@@ -142,11 +159,22 @@ impl Symbols {
 
     /// What an expression over symbols is, in short.
     pub fn value(&self, expr: Expr) -> Value {
-        let expr = shortened(expr);
+        let mut expr = shortened(expr);
+        if let Some(naming) = &self.naming {
+            if let Some(shorter) = naming.shortened(&expr, self) {
+                expr = shorter;
+            }
+            if let Some(address) = naming.as_address(&expr) {
+                return address;
+            }
+        }
         if let Some(value) = expr.as_constant() {
             return Value::Known(value);
         }
         if let Some(value) = range_of(&expr, self).as_constant() {
+            return Value::Known(value);
+        }
+        if let Some(value) = self.pinned(&expr) {
             return Value::Known(value);
         }
         if expr.ty == Scalar::Bool {
@@ -155,6 +183,18 @@ impl Symbols {
             }
         }
         Value::Open(Rc::new(expr))
+    }
+
+    /// The value that an expression was found to have.
+    fn pinned(&self, expr: &Expr) -> Option<u64> {
+        let ExprKind::Binary(op, ..) = &expr.kind else { return None };
+        if op.is_test() {
+            return None;
+        }
+        self.facts.iter().find_map(|(fact, holds)| match &fact.kind {
+            ExprKind::Binary(BinaryOp::Eq, part, value) if *holds && **part == *expr => value.as_constant(),
+            _ => None,
+        })
     }
 
     /// Whether a condition holds by what was found out before.
@@ -177,6 +217,9 @@ impl Symbols {
         }
         match op {
             BinaryOp::Eq | BinaryOp::Ne => {
+                if let Some(equal) = self.naming.as_ref().and_then(|naming| naming.equal(a, b, self)) {
+                    return Some(equal == (*op == BinaryOp::Eq));
+                }
                 let apart = self.differ(a, b)
                     || [true, false].into_iter().any(|signed| {
                         self.order(a, b, signed) == Some(true) || self.order(b, a, signed) == Some(true)
@@ -265,7 +308,7 @@ impl State {
     /// Replaces a symbol; false if what is known of it cannot be then.
     fn substitute(&mut self, symbol: u32, by: &Expr) -> bool {
         let ranges = self.symbols.ranges.clone();
-        let plain = Symbols { ranges, facts: Vec::new() };
+        let plain = Symbols { ranges, facts: Vec::new(), naming: self.symbols.naming.clone() };
         let mut facts = std::mem::take(&mut Rc::make_mut(&mut self.symbols).facts);
         let mut possible = true;
         facts.retain_mut(|(fact, holds)| {
@@ -281,6 +324,8 @@ impl State {
                     *fact = (*expr).clone();
                     true
                 }
+                // A condition is no address.
+                Value::Address { .. } => false,
             }
         });
         Rc::make_mut(&mut self.symbols).facts = facts;
@@ -395,9 +440,24 @@ impl State {
         true
     }
 
+    /// Looks at the values that are no constants and no addresses, in the order of the places.
+    pub fn each_open(&self, look: &mut impl FnMut(&Expr)) {
+        let mut in_slot = |slot: &Slot| match slot {
+            Slot::One(Value::Open(expr)) => look(expr),
+            Slot::One(_) => {}
+            Slot::Many(cells) => cells.at.values().for_each(|value| {
+                if let Value::Open(expr) = value {
+                    look(expr);
+                }
+            }),
+        };
+        self.held.globals.iter().for_each(&mut in_slot);
+        self.held.frames.iter().for_each(|frame| frame.locals.iter().for_each(&mut in_slot));
+    }
+
     fn mentions(&self, symbol: u32) -> bool {
         let in_value = |value: &Value| match value {
-            Value::Known(_) => false,
+            Value::Known(_) | Value::Address { .. } => false,
             Value::Open(expr) => symbols_of(expr).contains(&symbol),
         };
         let in_slot = |slot: &Slot| match slot {
@@ -409,8 +469,23 @@ impl State {
             || self.chosen.iter().any(|(_, value)| in_value(value))
     }
 
-    /// A symbol has one value.
-    pub fn pin(&mut self, symbol: u32, value: u64) -> bool {
+    /// An expression over symbols has a value; false if that cannot be.
+    pub fn pin(&mut self, part: &Expr, value: u64) -> bool {
+        let constant = Expr::constant(value, part.ty);
+        let Some(symbol) = as_symbol(part) else {
+            let equation = ExprKind::Binary(BinaryOp::Eq, Box::new(part.clone()), Box::new(constant.clone()));
+            if !self.assume(&Expr { kind: equation, ty: Scalar::Bool }, true) {
+                return false;
+            }
+            let symbols = self.symbols.clone();
+            self.each_value(&mut |held| match held {
+                Value::Open(expr) if contains(expr, part) => {
+                    Some(symbols.value(with_part(expr, part, &constant)))
+                }
+                _ => None,
+            });
+            return true;
+        };
         let Some(range) = self.symbols.ranges.get(symbol as usize).copied() else { return true };
         if !range.contains(value) {
             return false;
@@ -436,6 +511,7 @@ impl State {
             (!is_same).then(|| Value::Open(Rc::new(renamed(expr, &numbers))))
         });
         let old = std::mem::take(&mut self.symbols);
+        let naming = old.naming.clone();
         let ranges = order.iter().map(|symbol| old.ranges[*symbol as usize]).collect();
         let mut facts = Vec::new();
         for (fact, holds) in &old.facts {
@@ -443,148 +519,6 @@ impl State {
                 facts.push((renamed(fact, &numbers), *holds));
             }
         }
-        self.symbols = Rc::new(Symbols { ranges, facts });
+        self.symbols = Rc::new(Symbols { ranges, facts, naming });
     }
-}
-
-fn mapped(expr: &Expr, change: &impl Fn(&Expr) -> Option<Expr>) -> Expr {
-    if let Some(new) = change(expr) {
-        return new;
-    }
-    let inner = |part: &Expr| Box::new(mapped(part, change));
-    let kind = match &expr.kind {
-        ExprKind::Unary(op, a) => ExprKind::Unary(*op, inner(a)),
-        ExprKind::Binary(op, a, b) => ExprKind::Binary(*op, inner(a), inner(b)),
-        ExprKind::ZeroExtend(a) => ExprKind::ZeroExtend(inner(a)),
-        ExprKind::SignExtend(a) => ExprKind::SignExtend(inner(a)),
-        ExprKind::Extract { value, low } => ExprKind::Extract { value: inner(value), low: *low },
-        ExprKind::IfThenElse(c, a, b) => ExprKind::IfThenElse(inner(c), inner(a), inner(b)),
-        ExprKind::Float(op, list) => {
-            ExprKind::Float(*op, list.iter().map(|part| mapped(part, change)).collect())
-        }
-        ExprKind::Constant(_) | ExprKind::Read { .. } | ExprKind::Choice { .. } => expr.kind.clone(),
-    };
-    shortened(Expr { kind, ty: expr.ty })
-}
-
-fn replaced(expr: &Expr, symbol: u32, by: &Expr) -> Expr {
-    mapped(expr, &|part| {
-        (as_symbol(part) == Some(symbol)).then(|| match by.as_constant() {
-            Some(value) => Expr::constant(value, part.ty),
-            None => by.clone(),
-        })
-    })
-}
-
-fn renamed(expr: &Expr, numbers: &FxHashMap<u32, u32>) -> Expr {
-    mapped(expr, &|part| {
-        let number = numbers.get(&as_symbol(part)?)?;
-        Some(Expr::variable(Var::Local(*number), part.ty))
-    })
-}
-
-/// The same value by fewer operations, where the outermost one allows it.
-pub(super) fn shortened(expr: Expr) -> Expr {
-    let ty = expr.ty;
-    let constant = |value: u64| Expr::constant(value, ty);
-    match &expr.kind {
-        ExprKind::Unary(op, a) => match (op, a.as_constant(), &a.kind) {
-            (_, Some(value), _) => constant(unary(*op, value, a.ty)),
-            (UnaryOp::Not, _, ExprKind::Unary(UnaryOp::Not, inner)) => (**inner).clone(),
-            _ => expr,
-        },
-        ExprKind::Binary(op, a, b) => match (a.as_constant(), b.as_constant()) {
-            (Some(x), Some(y)) => constant(binary(*op, x, y, a.ty)),
-            (Some(_), None) if matches!(op, BinaryOp::Add | BinaryOp::BitOr) => {
-                shortened(Expr { kind: ExprKind::Binary(*op, b.clone(), a.clone()), ty })
-            }
-            (None, Some(y)) => match (op, &a.kind) {
-                (BinaryOp::Add | BinaryOp::Sub | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::Shl, _)
-                    if y == 0 =>
-                {
-                    (**a).clone()
-                }
-                (BinaryOp::Sub, _) => {
-                    let minus = Expr::constant(y.wrapping_neg(), b.ty);
-                    shortened(Expr { kind: ExprKind::Binary(BinaryOp::Add, a.clone(), Box::new(minus)), ty })
-                }
-                (BinaryOp::Add, ExprKind::Binary(BinaryOp::Add, x, c)) if c.as_constant().is_some() => {
-                    let sum = c.as_constant().unwrap_or_default().wrapping_add(y);
-                    let sum = Expr::constant(sum, b.ty);
-                    shortened(Expr { kind: ExprKind::Binary(BinaryOp::Add, x.clone(), Box::new(sum)), ty })
-                }
-                (BinaryOp::Eq | BinaryOp::Ne, ExprKind::Binary(BinaryOp::Add, x, c))
-                    if c.as_constant().is_some() =>
-                {
-                    let rest = y.wrapping_sub(c.as_constant().unwrap_or_default());
-                    let rest = Expr::constant(rest, b.ty);
-                    shortened(Expr { kind: ExprKind::Binary(*op, x.clone(), Box::new(rest)), ty })
-                }
-                _ => expr,
-            },
-            (None, None) if *op == BinaryOp::BitOr && a != b => match whole(&expr) {
-                Some(value) => value,
-                None => expr,
-            },
-            (None, None) if a == b => match op {
-                BinaryOp::Sub | BinaryOp::BitXor => constant(0),
-                BinaryOp::Eq | BinaryOp::ULe | BinaryOp::SLe => constant(1),
-                BinaryOp::Ne | BinaryOp::ULt | BinaryOp::SLt => constant(0),
-                _ => expr,
-            },
-            _ => expr,
-        },
-        ExprKind::ZeroExtend(a) => match a.as_constant() {
-            Some(value) => constant(value),
-            None if a.ty == ty => (**a).clone(),
-            None => expr,
-        },
-        ExprKind::SignExtend(a) => match a.as_constant() {
-            Some(value) => {
-                let shift = 64 - a.ty.width();
-                constant((((value << shift) as i64) >> shift) as u64)
-            }
-            None if a.ty == ty => (**a).clone(),
-            None => expr,
-        },
-        ExprKind::Extract { value, low } => match (value.as_constant(), &value.kind) {
-            (Some(value), _) => constant(value.checked_shr(*low).unwrap_or(0)),
-            (None, ExprKind::ZeroExtend(inner) | ExprKind::SignExtend(inner))
-                if *low == 0 && inner.ty == ty =>
-            {
-                (**inner).clone()
-            }
-            (None, _) if *low == 0 && value.ty == ty => (**value).clone(),
-            _ => expr,
-        },
-        _ => expr,
-    }
-}
-
-/// The value of which a disjunction has all bytes, each in its place.
-fn whole(expr: &Expr) -> Option<Expr> {
-    let (mut found, mut covered): (Option<&Expr>, u64) = (None, 0);
-    let mut todo = vec![expr];
-    while let Some(part) = todo.pop() {
-        let (byte, place) = match &part.kind {
-            ExprKind::Binary(BinaryOp::BitOr, a, b) => {
-                todo.extend([&**a, &**b]);
-                continue;
-            }
-            ExprKind::Binary(BinaryOp::Shl, a, by) => (&**a, by.as_constant()?),
-            _ => (part, 0),
-        };
-        let ExprKind::ZeroExtend(inner) = &byte.kind else { return None };
-        let ExprKind::Extract { value, low } = &inner.kind else { return None };
-        if u64::from(*low) != place || inner.ty != Scalar::Bits(8) || value.ty != expr.ty || place % 8 != 0 {
-            return None;
-        }
-        if found.is_some_and(|other| *other != **value) {
-            return None;
-        }
-        found = Some(value);
-        covered |= 1 << (place / 8);
-    }
-    let bytes = expr.ty.width() / 8;
-    (expr.ty.width() % 8 == 0 && covered == (1_u64 << bytes) - 1).then(|| found.cloned()).flatten()
 }
