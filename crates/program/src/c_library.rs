@@ -527,6 +527,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_functions_need_is_found() {
+        assert!(NEEDS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert_eq!(needs("fprintf"), [0, 1]);
+        assert_eq!(needs("fwrite"), [3]);
+        assert!(needs("fflush").is_empty() && needs("printf").is_empty());
+    }
+
+    #[test]
     fn the_table_is_sorted_and_has_no_inputs_and_no_effects() {
         assert!(DETERMINISTIC.is_sorted(), "binary search needs it");
         for name in ["atoi", "printf", "qsort", "sscanf", "mempcpy", "isprint", "strtol", "__builtin_sprintf"]
