@@ -1,6 +1,76 @@
 //! Functions of the C library that are no inputs: what they do depends on nothing but their
 //! arguments.
 
+/// Functions of the C library that are not modelled by text of our own, and the positions of
+/// their arguments that must not be null pointers: streams, and what they read or write in any
+/// case. Sorted, for the search.
+const NEEDS: [(&str, &[usize]); 56] = [
+    ("_IO_getc", &[0]),
+    ("_IO_putc", &[1]),
+    ("__isoc23_fscanf", &[0, 1]),
+    ("__isoc23_sscanf", &[0, 1]),
+    ("__isoc99_fscanf", &[0, 1]),
+    ("__isoc99_sscanf", &[0, 1]),
+    ("asctime", &[0]),
+    ("atof", &[0]),
+    ("clearerr", &[0]),
+    ("ctime", &[0]),
+    ("fclose", &[0]),
+    ("feof", &[0]),
+    ("feof_unlocked", &[0]),
+    ("ferror", &[0]),
+    ("ferror_unlocked", &[0]),
+    ("fgetc", &[0]),
+    ("fgetc_unlocked", &[0]),
+    ("fgetpos", &[0, 1]),
+    ("fileno", &[0]),
+    ("flockfile", &[0]),
+    ("fprintf", &[0, 1]),
+    ("fputc", &[1]),
+    ("fputc_unlocked", &[1]),
+    ("fputs", &[0, 1]),
+    ("freopen", &[1, 2]),
+    ("fscanf", &[0, 1]),
+    ("fseek", &[0]),
+    ("fseeko", &[0]),
+    ("fsetpos", &[0, 1]),
+    ("ftell", &[0]),
+    ("ftello", &[0]),
+    ("funlockfile", &[0]),
+    ("fwrite", &[3]),
+    ("getc", &[0]),
+    ("getc_unlocked", &[0]),
+    ("getw", &[0]),
+    ("gmtime", &[0]),
+    ("localtime", &[0]),
+    ("mktime", &[0]),
+    ("pclose", &[0]),
+    ("putc", &[1]),
+    ("putc_unlocked", &[1]),
+    ("puts", &[0]),
+    ("putw", &[1]),
+    ("readdir", &[0]),
+    ("rewind", &[0]),
+    ("setbuf", &[0]),
+    ("setlinebuf", &[0]),
+    ("setvbuf", &[0]),
+    ("sscanf", &[0, 1]),
+    ("strtod", &[0]),
+    ("strtof", &[0]),
+    ("strtold", &[0]),
+    ("ungetc", &[1]),
+    ("vfprintf", &[0, 1]),
+    ("vfscanf", &[0, 1]),
+];
+
+/// The positions of the arguments of a function without a model that must not be null pointers.
+pub fn needs(name: &str) -> &'static [usize] {
+    match NEEDS.binary_search_by_key(&name, |(known, _)| known) {
+        Ok(at) => NEEDS[at].1,
+        Err(_) => &[],
+    }
+}
+
 /// Functions of the C library whose results depend on nothing but their arguments and what these
 /// point to (and on earlier calls of them), and that do no more than compute or print.
 ///
@@ -455,6 +525,14 @@ pub fn only_prints(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_functions_need_is_found() {
+        assert!(NEEDS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        assert_eq!(needs("fprintf"), [0, 1]);
+        assert_eq!(needs("fwrite"), [3]);
+        assert!(needs("fflush").is_empty() && needs("printf").is_empty());
+    }
 
     #[test]
     fn the_table_is_sorted_and_has_no_inputs_and_no_effects() {

@@ -107,7 +107,9 @@ impl<'a> Stores<'a> {
         // Backward: one store each.
         let (_, ends) = possible.pop()?;
         let (_, mut after) = d.pick_pair(&d.and(&ends, &level.last))?;
-        if level.end == self.rules.len() {
+        // If the run ends with a return, the callee ends there, too: the store is that of the caller,
+        // whose level comes first.
+        if level.end == self.rules.len() && self.before[level.end].is_none() {
             self.before[level.end] = Some(after.clone());
         }
         while let Some((at, so_far)) = possible.pop() {

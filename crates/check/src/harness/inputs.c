@@ -25,7 +25,9 @@ extern float __input_scanf_float(void);
 extern double __input_scanf_double(void);
 extern void __builtin_own_word(char *, long), __builtin_own_solid(char *, long);
 extern void __builtin_own_characters(char *, long);
-static int scan(void *stream, const char *format, arguments list) {
+static int scan(void *stream, int is_given, const char *format, arguments list) {
+  if (is_given)
+    __builtin_own_needed(stream);
   __outside();
   int result = __input_scanf(), left = result;
   if (result < 0)
@@ -87,16 +89,16 @@ static int scan(void *stream, const char *format, arguments list) {
   }
   return result;
 }
-#define SCANNING(name, from, ...)                                                                  \
+#define SCANNING(name, from, is_given, ...)                                                                  \
   __attribute__((weak)) int name(__VA_ARGS__ const char *format, ...) {                            \
     arguments list;                                                                                \
     __builtin_va_start(list, format);                                                              \
-    return scan(from, format, list);                                                               \
+    return scan(from, is_given, format, list);                                                               \
   }
 #define INPUT &stdin ? stdin : 0
-SCANNING(scanf, INPUT, )
-SCANNING(__isoc99_scanf, INPUT, )
-SCANNING(__isoc23_scanf, INPUT, )
-SCANNING(fscanf, stream, void *stream, )
-SCANNING(__isoc99_fscanf, stream, void *stream, )
-SCANNING(__isoc23_fscanf, stream, void *stream, )
+SCANNING(scanf, INPUT, 0, )
+SCANNING(__isoc99_scanf, INPUT, 0, )
+SCANNING(__isoc23_scanf, INPUT, 0, )
+SCANNING(fscanf, stream, 1, void *stream, )
+SCANNING(__isoc99_fscanf, stream, 1, void *stream, )
+SCANNING(__isoc23_fscanf, stream, 1, void *stream, )

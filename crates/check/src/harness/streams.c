@@ -16,10 +16,10 @@ PLAIN static void begin_again(void *stream) {
   for (int i = 0; i < 64; i++)
     if (ended[i].stream == stream) ended[i].stream = 0;
 }
-WEAK PLAIN int feof(void *stream) { return has_ended(stream, 1); }
-WEAK PLAIN int feof_unlocked(void *stream) { return has_ended(stream, 1); }
-WEAK PLAIN int ferror(void *stream) { return has_ended(stream, 2); }
-WEAK PLAIN int ferror_unlocked(void *stream) { return has_ended(stream, 2); }
-WEAK PLAIN void clearerr(void *stream) { begin_again(stream); }
-WEAK PLAIN void rewind(void *stream) { begin_again(stream); }
+WEAK PLAIN int feof(void *stream) { __builtin_own_needed(stream); return has_ended(stream, 1); }
+WEAK PLAIN int feof_unlocked(void *stream) { __builtin_own_needed(stream); return has_ended(stream, 1); }
+WEAK PLAIN int ferror(void *stream) { __builtin_own_needed(stream); return has_ended(stream, 2); }
+WEAK PLAIN int ferror_unlocked(void *stream) { __builtin_own_needed(stream); return has_ended(stream, 2); }
+WEAK PLAIN void clearerr(void *stream) { __builtin_own_needed(stream); begin_again(stream); }
+WEAK PLAIN void rewind(void *stream) { __builtin_own_needed(stream); begin_again(stream); }
 

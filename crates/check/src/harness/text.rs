@@ -65,7 +65,8 @@ pub(crate) fn text(
          while (text[length]) length++;\n  write(2, text, length);\n}}\n\
          {before}PLAIN static void reached(const char *what) {{\n  {check}say(\"\\n{MARK} \"); say(what); say(\"\\n\"); \
          _exit({FAILED});\n}}\n\
-         PLAIN void {REACHED}(const char *label) {{ reached(label); }}\n\n"
+         PLAIN void {REACHED}(const char *label) {{ reached(label); }}\n\
+         PLAIN void __builtin_own_needed(const void *pointer) {{ if (!pointer) *(volatile char *)pointer; }}\n\n"
     );
     out.push_str(case.broken.as_ref().map_or("", |broken| broken.definitions()));
     if let Some(watched) = &case.watched {
@@ -153,13 +154,17 @@ pub(crate) fn text(
             Some((parameter, act)) => {
                 (parameter, give.replacen("  return", &format!("  {act}\n  return"), 1))
             }
-            None => ("", give),
+            None => (needed_parameters(name), give),
+        };
+        let needed: String = match parameter.is_empty() {
+            true => String::new(),
+            false => c_library::needs(name).iter().map(|at| needed(*at, stream.is_some())).collect(),
         };
         let wait = match scheduler {
             Some(_) => format!("  wherefore_call(\"{name}\");\n"),
             None => String::new(),
         };
-        let _ = writeln!(out, "{} {{\n{wait}{set}{give}}}", head(ty, name, parameter));
+        let _ = writeln!(out, "{} {{\n{wait}{needed}{set}{give}}}", head(ty, name, parameter));
     }
     for name in &missing.0 {
         if case.undefined.contains(name) {
@@ -209,6 +214,19 @@ fn head(ty: &str, name: &str, parameter: &str) -> String {
     match name.starts_with("__input_") || name == "__outside" {
         true => format!("{ty} fed{name}() __asm__(\"{name}\");\nWEAK PLAIN {ty} fed{name}()"),
         false => format!("WEAK PLAIN {ty} {name}({parameter})"),
+    }
+}
+
+/// The parameters of a function some of whose arguments must not be null pointers.
+fn needed_parameters(name: &str) -> &'static str {
+    if c_library::needs(name).is_empty() { "" } else { "long a0, long a1, long a2, long a3" }
+}
+
+/// The run ends where such an argument is a null pointer.
+fn needed(position: usize, has_stream: bool) -> String {
+    match has_stream {
+        true => "  __builtin_own_needed(stream);\n".to_owned(),
+        false => format!("  __builtin_own_needed((void *)a{position});\n"),
     }
 }
 

@@ -107,6 +107,20 @@ fn a_limit_is_unknown_not_safe() {
     assert!(checker.projection(Detail::Stores).is_err());
 }
 
+/// The caller's locals are those of the run, not those of the callee that has just returned.
+#[test]
+fn a_run_that_ends_with_a_return_replays() {
+    let text =
+        "void f(z) begin z := F; end\nvoid main() begin decl x, y; x := T; y := x; f(y); mine: skip; end";
+    let program = wherefore_frontend::boolean::parse("a.bp", text, None).unwrap();
+    let targets = program.targets(&TargetChoice::Label("mine".to_owned())).unwrap();
+    let checker = Checker::new(&program, &targets, CheckOptions::default()).unwrap();
+    let run = checker.failing_run(None).expect("no limit").expect("a run");
+    assert_eq!(program.replay(&run.trace), Ok(()));
+    let last = run.trace.last().stack.last().expect("a frame").locals.clone();
+    assert_eq!(last, [1, 1]);
+}
+
 /// Arithmetic of the encoding against the interpreter: every operation on all values of three bits.
 #[test]
 fn arithmetic_is_that_of_the_interpreter() {

@@ -54,11 +54,19 @@ struct Window {
     variable: Option<Var>,
 }
 
+impl Window {
+    fn is_large(&self) -> bool {
+        self.last.saturating_sub(self.first).saturating_add(1) > MOST_CELLS
+    }
+}
+
 /// How the cells of a memory or an array are accessed.
 #[derive(Default)]
 struct Accesses {
     /// Cells that are named exactly, or as one of a few.
     points: BTreeSet<u64>,
+    /// The cells that accesses name as one of a few.
+    groups: BTreeSet<Vec<u64>>,
     /// First and last addresses.
     windows: Vec<(u64, u64)>,
     /// Whether some access can reach any cell, or none.
@@ -75,7 +83,7 @@ impl Cells {
             locals: program.procedures.iter().map(|procedure| procedure.variables.len()).collect(),
             made: Vec::new(),
         };
-        for window in &mut windows {
+        for window in windows.iter_mut().filter(|window| !window.is_large()) {
             cells.make(window);
         }
         if cells.made.is_empty() {
@@ -99,9 +107,6 @@ impl Cells {
     fn make(&mut self, window: &mut Window) {
         let home = window.home.of(&self.program);
         let count = window.last.saturating_sub(window.first).saturating_add(1);
-        if count > MOST_CELLS {
-            return;
-        }
         let element = home.ty.element();
         let ty = match count {
             1 => Type::Scalar(element),
@@ -242,9 +247,38 @@ fn windows(program: &Program, ranges: &Ranges) -> Vec<Window> {
                 _ => merged.push((first, last)),
             }
         }
-        windows.extend(merged.into_iter().map(|(first, last)| Window { home, first, last, variable: None }));
+        let mut found: Vec<Window> =
+            merged.into_iter().map(|(first, last)| Window { home, first, last, variable: None }).collect();
+        let groups: Vec<Vec<u64>> = accesses.groups.into_iter().collect();
+        give_up_beside_large(&mut found, &groups);
+        windows.extend(found);
     }
     windows
+}
+
+/// An access of one of a few cells of which one stays in memory stays as it is: so all of its cells
+/// stay there, and their windows are given up.
+fn give_up_beside_large(windows: &mut Vec<Window>, groups: &[Vec<u64>]) {
+    let of = |windows: &[Window], cell: u64| {
+        windows.iter().position(|window| (window.first..=window.last).contains(&cell))
+    };
+    let mut is_large: Vec<bool> = windows.iter().map(Window::is_large).collect();
+    loop {
+        let mut changed = false;
+        for group in groups {
+            let members: Vec<usize> = group.iter().filter_map(|cell| of(windows, *cell)).collect();
+            if members.iter().any(|at| is_large[*at]) {
+                for at in members {
+                    changed |= !std::mem::replace(&mut is_large[at], true);
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut is_large = is_large.into_iter();
+    windows.retain(|window| !is_large.next().unwrap_or_default() || window.is_large());
 }
 
 /// Collects the accesses of operations.
@@ -259,7 +293,13 @@ impl Collector<'_> {
         let home = Home::new(self.procedure, variable);
         let accesses = self.found.entry(home).or_default();
         match reach {
-            Reach::Few(cases) => accesses.points.extend(cases.iter().map(|case| case.cell)),
+            Reach::Few(cases) => {
+                let cells: Vec<u64> = cases.iter().map(|case| case.cell).collect();
+                accesses.points.extend(&cells);
+                if cells.len() > 1 {
+                    accesses.groups.insert(cells);
+                }
+            }
             Reach::Window(first, last) => accesses.windows.push((first, last)),
             Reach::Any => accesses.any = true,
         }

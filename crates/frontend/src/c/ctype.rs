@@ -252,6 +252,18 @@ pub(crate) struct Types {
     /// Whether the program may change how results are rounded: then no floating-point number is
     /// followed.
     pub(crate) rounding_changes: bool,
+    /// Which operations on constants are not done in advance.
+    pub(crate) kept: Kept,
+}
+
+/// Which operations on constants whose result does not fit stay, so that they are checked where
+/// a run comes to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// Signed arithmetic.
+    pub(crate) arithmetic: bool,
+    /// Signed numbers that are shifted to the left.
+    pub(crate) shifts: bool,
 }
 
 impl Types {
@@ -453,8 +465,7 @@ mod tests {
     }
 
     fn laid_out(model: DataModel, members: Vec<Member>) -> Record {
-        let mut types =
-            Types { model, records: vec![Record::default()], va_list: None, rounding_changes: false };
+        let mut types = Types { model, records: vec![Record::default()], ..Types::default() };
         types.complete(0, members, None, None);
         types.records.remove(0)
     }

@@ -382,6 +382,9 @@ fn translate_texts(
     let own = if let Given::Files(files) = given_as { files.len() } else { given };
     let mut tree = Tree::default();
     tree.types.model = options.data_model;
+    let is_asked = options.checks.contains(&ViolationKind::Overflow);
+    let shifts = is_asked && options.standard == Standard::Objects;
+    tree.types.kept = ctype::Kept { arithmetic: is_asked, shifts };
     let mut linkage = Linkage::default();
     let (mut problems, mut syntax) = (Vec::new(), Vec::new());
     let mut mentions = Mentions::new(options.error_labels);

@@ -30,6 +30,8 @@ pub(crate) enum Meaning {
     Size,
     /// What is undefined, and gives any value; in our models only.
     Undefined,
+    /// Its argument must not be a null pointer; in our models only.
+    Needed,
     /// An event of a property.
     Event,
     /// A condition that is claimed to hold; in our own texts only.
@@ -57,6 +59,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         "free" | "cfree" => Meaning::Free,
         "__wherefore_size" => Meaning::Size,
         UNDEFINED => Meaning::Undefined,
+        NEEDED => Meaning::Needed,
         EVENT => Meaning::Event,
         // What the compiled program decides.
         "__builtin_own_any" | "__builtin_own_printed" => Meaning::Input,
@@ -70,6 +73,9 @@ pub(crate) const INPUT: &str = "__input_";
 
 /// The result of a built-in function where it has none, in our own texts.
 const UNDEFINED: &str = "__builtin_own_undefined";
+
+/// What our own texts say of a pointer that they do not follow, though the real function does.
+pub(crate) const NEEDED: &str = "__builtin_own_needed";
 
 /// The function after whose call, in our own texts, `errno` may have another value.
 pub(crate) const OUTSIDE: &str = "__outside";

@@ -122,6 +122,9 @@ impl Rewriting<'_> {
         for target in targets {
             places.push(self.pointer(target, &mut statements));
         }
+        if let Some(stream) = arguments[..at].first() {
+            self.run(&mut statements, super::models::NEEDED, CType::Void, vec![stream.clone()], span);
+        }
         self.run(&mut statements, super::models::OUTSIDE, CType::Void, Vec::new(), span);
         let count = self.object("read", CType::INT, span);
         let read = self.call("__input_scanf", CType::INT, Vec::new(), span);

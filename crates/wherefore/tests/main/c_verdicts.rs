@@ -209,3 +209,145 @@ fn structures_of_bit_fields_are_passed() {
         )],
     );
 }
+
+/// An array is split into variables only as far as no access of one of several cells is left.
+#[test]
+fn cells_that_an_access_names_together_stay_together() {
+    let program = |condition: &str| {
+        format!(
+            "extern unsigned short __VERIFIER_nondet_ushort(void); static short t[7]={{5,5,5,5,5,5,5}};
+             int at=1,sum; static int far(void){{ return t[at+5]; }}
+             int main(void){{ unsigned short z=__VERIFIER_nondet_ushort(); short*p=&t[5]; int*q=&at;
+             if(z%1000) return 0; *q=z; if(z) return 0; far(); for(int i=0;i<7;i++) sum+=t[i];
+             if({condition}) reach_error(); return *p==7; }}"
+        )
+    };
+    let (fails, holds) = (program("sum==35"), program("sum!=35"));
+    judge("cells", &[(fails.leak(), &[], &["unsafe"]), (holds.leak(), &[], &["safe", "unknown"])]);
+}
+
+/// A null pointer is passed to a function of the library that follows it.
+#[test]
+fn streams_are_not_null() {
+    let head = "#include <stdio.h>\n#include <stdlib.h>\n";
+    let program = |body: &str| -> &'static str {
+        format!("{head}int main(void){{ FILE*f=fopen(\"x\",\"r\"); char b[9]; int x; {body} return 0; }}")
+            .leak()
+    };
+    let all: &'static [&'static str] = &["--checks", "null"];
+    let uses = [
+        "x=fgetc(f);",
+        "x=getc(f);",
+        "fgets(b,9,f);",
+        "fclose(f);",
+        "fscanf(f,\"%d\",&x);",
+        "fread(b,1,9,f);",
+        "fprintf(f,\"a\");",
+        "fputs(\"a\",f);",
+        "fwrite(b,1,1,f);",
+        "ungetc(7,f);",
+        "x=feof(f);",
+        "{ int(*g)(FILE*)=fgetc; x=g(f); }",
+    ];
+    let mut cases: Vec<Case> = Vec::new();
+    for text in uses {
+        cases.push((program(text), all, &["unsafe"]));
+        cases.push((program(&format!("if(!f) return 1; {text}")), all, &["safe"]));
+    }
+    let standard = "x=fgetc(stdin); fputs(\"a\",stdout); fprintf(stderr,\"a\"); fflush(NULL);";
+    cases.push((program(standard), all, &["safe"]));
+    judge("streams", &cases);
+}
+
+/// Whether a property about overflow means that a negative number is shifted is left open.
+#[test]
+fn negative_numbers_that_are_shifted_are_left_open() {
+    let file = std::env::temp_dir().join(format!("wherefore-overflow-{}.prp", std::process::id()));
+    fs::write(&file, "CHECK( init(main()), LTL(G ! overflow) )\n").expect("the property is written");
+    let asks: &'static [&'static str] = vec!["--property", file.display().to_string().leak()].leak();
+    let program = |body: &str| -> &'static str {
+        format!("extern int __VERIFIER_nondet_int(void); int main(void){{ int x=__VERIFIER_nondet_int(); {body} }}")
+            .leak()
+    };
+    let cases: [Case; 9] = [
+        (program("x=-1; return x<<1;"), asks, &["unknown"]),
+        (program("return -1<<1;"), asks, &["unknown"]),
+        (program("if(x>9) return 0; return x<<3;"), asks, &["unknown"]),
+        (program("if(x>9||x<0) return 0; return x<<3;"), asks, &["safe"]),
+        (program("return x<<3;"), asks, &["unsafe"]),
+        (program("if(x>9) return 0; x<<3; x=2147483647; return x+1;"), asks, &["unsafe"]),
+        (program("return 1<<31;"), asks, &["unsafe"]),
+        (program("return 1u<<31;"), asks, &["safe"]),
+        (program("return 1<<30;"), asks, &["safe"]),
+    ];
+    judge("shifted", &cases);
+    let _ = fs::remove_file(file);
+}
+
+/// What the compiler computes itself is checked, too, where a run comes to it.
+#[test]
+fn constants_that_do_not_fit_are_errors() {
+    let all: &'static [&'static str] = &["--checks", "overflow"];
+    // The sanitizer of the compiler says nothing about what it has computed itself.
+    let open: &'static [&'static str] = &["unsafe", "unknown"];
+    let cases: [Case; 12] = [
+        ("int main(void){ return 2147483647+1; }", all, open),
+        ("int main(void){ return -2147483647-2; }", all, open),
+        ("int main(void){ return 65536*65536; }", all, open),
+        ("int main(void){ return -(-2147483647-1); }", all, &["unsafe"]),
+        ("int main(void){ long x=2147483647*2; return x==-2; }", all, open),
+        ("int main(void){ return (-2147483647-1)/-1; }", all, &["unsafe"]),
+        ("int main(void){ return 0 && 2147483647+1; }", all, &["safe"]),
+        ("int main(void){ return sizeof(2147483647+1); }", all, &["safe"]),
+        ("int main(void){ return 2147483647+1u; }", all, &["safe"]),
+        ("int main(void){ return 2147483647+1L==0; }", all, &["safe"]),
+        ("int main(void){ return (short)32767+1; }", all, &["safe"]),
+        ("int f(void){ return 2147483647+1; } int main(void){ return 0; }", all, &["safe"]),
+    ];
+    judge("constants", &cases);
+}
+
+/// A program has a name, and gets at least that.
+#[test]
+fn main_gets_at_least_one_argument() {
+    let program = |condition: &str| -> &'static str {
+        format!("int main(int argc,char**argv){{ if({condition}) reach_error(); return 0; }}").leak()
+    };
+    let cases: [Case; 5] = [
+        (program("argc<0"), &[], &["safe"]),
+        (program("argc==0"), &[], &["safe"]),
+        (program("argc==1"), &[], &["unsafe"]),
+        (program("argc==3"), &[], &["unsafe"]),
+        ("int f(int argc){ if(argc<0) reach_error(); return 0; }", &["--entry", "f"], &["unsafe"]),
+    ];
+    judge("argc", &cases);
+}
+
+/// What belongs to no member of a structure is not lost where the structure is copied.
+#[test]
+fn padding_that_is_seen_is_not_what_was_there_before() {
+    let head = "void*memset(void*,int,unsigned long); struct s{char c;int i;};";
+    let before = "struct s a,b; memset(&a,7,sizeof a); memset(&b,9,sizeof b); char*p=(char*)&b; p[2]=9;";
+    let program = |text: &str, condition: &str| -> &'static str {
+        format!("{head} int z; {text} if({condition}) reach_error(); return 0; }}").leak()
+    };
+    let main = format!("int main(void){{ {before}");
+    let passed = "int f(struct s x){ char*p=(char*)&x; int r=p[1]; p[1]=3; return r; }
+        int main(void){ struct s a; memset(&a,7,sizeof a); f(a); memset(&a,8,sizeof a); int r=f(a);";
+    let returned = "struct s g(int v){ struct s r; memset(&r,v,sizeof r); return r; }
+        int main(void){ struct s a=g(4); char*p=(char*)&a; p[0]=p[0];";
+    let fails: &'static [&'static str] = &["unsafe", "unknown"];
+    let holds: &'static [&'static str] = &["safe", "unknown"];
+    let mut cases: Vec<Case> = Vec::new();
+    for copy in ["b=a;", "b=z?b:a;", "struct s d; b=d=a;"] {
+        let text = format!("{main} {copy}");
+        cases.push((program(&text, "p[1]==7"), &[], fails));
+        cases.push((program(&text, "p[1]!=7"), &[], holds));
+        cases.push((program(&text, "p[0]!=7||b.i!=0x07070707"), &[], &["safe"]));
+    }
+    cases.push((program(passed, "r==8"), &[], fails));
+    cases.push((program(passed, "r!=8"), &[], holds));
+    cases.push((program(returned, "p[1]==4"), &[], fails));
+    cases.push((program(returned, "p[1]!=4"), &[], holds));
+    judge("padding", &cases);
+}

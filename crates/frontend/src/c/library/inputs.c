@@ -8,14 +8,19 @@ void __outside(void);
 /* What is known of a stream when a read comes to its end (1), or fails (2). */
 void __builtin_own_ended(void *stream, int how);
 
+/* A pointer that the real function follows. */
+void __builtin_own_needed(const void *pointer);
+
 /* stdio.h: streams. */
 void *__builtin_own_stream(void);
 _Bool __input_opened(void);
 void *fopen(const char *name, const char *mode) {
+  __builtin_own_needed(mode);
   __outside();
   return __input_opened() ? __builtin_own_stream() : 0;
 }
 void *fdopen(int file, const char *mode) {
+  __builtin_own_needed(mode);
   __outside();
   return __input_opened() ? __builtin_own_stream() : 0;
 }
@@ -24,6 +29,7 @@ void *tmpfile(void) {
   return __input_opened() ? __builtin_own_stream() : 0;
 }
 void *popen(const char *command, const char *mode) {
+  __builtin_own_needed(mode);
   __outside();
   return __input_opened() ? __builtin_own_stream() : 0;
 }
@@ -37,6 +43,7 @@ char *fgets(char *to, int size, void *stream) {
   __outside();
   if (size <= 0)
     return 0;
+  __builtin_own_needed(stream);
   while (count < size - 1) {
     if (__input_line_ends()) {
       __builtin_own_ended(stream, 1);
@@ -76,6 +83,7 @@ char *fgets_unlocked(char *to, int size, void *stream) { return fgets(to, size, 
 long __input_line_length(void);
 size_t __input_line_room(void);
 long getdelim(char **line, size_t *size, int end, void *stream) {
+  __builtin_own_needed(stream);
   __outside();
   long length = __input_line_length();
   size_t room = __input_line_room();
@@ -135,6 +143,7 @@ size_t fread(void *to, size_t size, size_t count, void *stream) {
   __outside();
   if (size == 0 || count == 0)
     return 0;
+  __builtin_own_needed(stream);
   size_t elements = __input_count();
   __VERIFIER_assume(elements <= count);
   if (elements < count)

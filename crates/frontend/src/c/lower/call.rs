@@ -257,13 +257,29 @@ impl Lower<'_, '_> {
         if matches!(function.name.as_str(), "longjmp" | "_longjmp" | "siglongjmp" | "__longjmp_chk") {
             return Err(Problem::unsupported(span, &format!("`{}` is", function.name)));
         }
-        arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
+        self.pass(&function.name, arguments, span)?;
         if !function.returns {
             self.body.halt(span, LocationKind::Statement);
             return self.anything(term);
         }
         self.changes(id, arguments, span)?;
         self.result(id, term, want)
+    }
+
+    /// The arguments of a function without a body are evaluated. Those of some functions of the
+    /// library must not be null pointers.
+    fn pass(&mut self, name: &str, arguments: &[Term], span: Span) -> Checked<()> {
+        let needed = c_library::needs(name);
+        if needed.is_empty() || !self.asks(ViolationKind::Null) {
+            return arguments.iter().rev().try_for_each(|argument| self.effects(argument));
+        }
+        let mut values = self.argument_values(arguments)?;
+        for position in needed {
+            if let Some(value) = values.get_mut(*position).and_then(Vec::pop) {
+                self.check_passed(value, span);
+            }
+        }
+        Ok(())
     }
 
     /// `setjmp` returns 0; that it returns again is up to `longjmp`, which is not modelled.
@@ -416,6 +432,11 @@ impl Lower<'_, '_> {
                         lower.call_procedure(id, &values, &types, term, wanted)
                     }
                     None => {
+                        for position in c_library::needs(&tree.function(id).name) {
+                            if let Some([value]) = values.get(*position).map(Vec::as_slice) {
+                                lower.check_passed(value.clone(), span);
+                            }
+                        }
                         lower.changes(id, arguments, span)?;
                         lower.result(id, term, wanted)
                     }

@@ -102,6 +102,13 @@ impl Lower<'_, '_> {
                 self.body.step(span, LocationKind::Call, Operation::Skip);
                 self.anything(term).map(Some)
             }
+            Meaning::Needed => {
+                let values = self.argument_values(arguments)?;
+                for value in values.into_iter().flatten() {
+                    self.check_passed(value, span);
+                }
+                Ok(Some(Vec::new()))
+            }
             Meaning::Event => {
                 self.event(arguments, span)?;
                 Ok(Some(Vec::new()))

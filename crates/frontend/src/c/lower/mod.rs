@@ -26,6 +26,7 @@ mod object_names;
 mod order;
 mod outside;
 mod overflow;
+mod padding;
 mod place;
 mod plausible;
 mod rules;

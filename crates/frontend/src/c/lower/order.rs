@@ -150,13 +150,7 @@ impl Lower<'_, '_> {
                     if value.ty.is_scalar() { vec![self.value(value)?] } else { self.aggregate(value)? };
                 let parts: Vec<Expr> = parts.into_iter().map(|part| self.saved(part, place, span)).collect();
                 let place = self.place(place)?;
-                let (mut targets, mut values) = (Vec::new(), Vec::new());
-                let pieces =
-                    if value.ty.is_scalar() { vec![place.clone()] } else { self.pieces(&place, span)? };
-                for (piece, part) in pieces.iter().zip(parts) {
-                    self.write(piece, part, &mut targets, &mut values, span)?;
-                }
-                self.body.assign(span, targets, values);
+                self.assign_parts(&place, parts, span)?;
                 Ok(place)
             }
         }

@@ -6,7 +6,9 @@
 //! behind pointers.
 
 use wherefore_flow::{Nothing, range_of};
-use wherefore_program::{BinaryOp, Expr, OUTSIDE_OF_OBJECT, Scalar, Span, Violation, ViolationKind};
+use wherefore_program::{
+    BinaryOp, Expr, LocationKind, OUTSIDE_OF_OBJECT, Operation, Scalar, Span, Violation, ViolationKind,
+};
 
 use super::overflow::fits;
 use super::place::Place;
@@ -15,7 +17,7 @@ use super::value::resize;
 use super::{Context, HEAP, Lower, READ_ONLY};
 use crate::c::Standard;
 use crate::c::ctype::CType;
-use crate::c::problem::Checked;
+use crate::c::problem::{Checked, Problem};
 
 /// How a place in memory was come to, and so what must hold when it is used.
 #[derive(Clone, Debug, Default)]
@@ -169,8 +171,9 @@ impl Lower<'_, '_> {
     }
 
     /// A signed number that is not negative must fit into its type when it is shifted to the left, if
-    /// a property of SV-COMP asks: compilers define the result. Returns operands that are the same
-    /// wherever they are used.
+    /// a property of SV-COMP asks: compilers define the result. That a negative one is shifted is
+    /// undefined (C17 6.5.7), but no result that does not fit: it is left open whether the property
+    /// means it. Returns operands that are the same wherever they are used.
     pub(crate) fn check_shifted(&mut self, value: Expr, amount: Expr, span: Span) -> (Expr, Expr) {
         if !self.asks(ViolationKind::Overflow) || self.cx.options.standard != Standard::Objects {
             return (value, amount);
@@ -180,14 +183,29 @@ impl Lower<'_, '_> {
         let inside = Expr::binary(BinaryOp::ULt, amount.clone(), Expr::constant(width, amount.ty));
         let most = Expr::constant(ty.max() >> 1, ty);
         let room = Expr::binary(BinaryOp::LShr, most, resize(amount.clone(), false, ty));
-        let holds = Expr::any(vec![
-            inside.not(),
-            Expr::binary(BinaryOp::SLt, value.clone(), Expr::constant(0, ty)),
-            Expr::binary(BinaryOp::ULe, value.clone(), room),
-        ]);
+        let is_negative = Expr::binary(BinaryOp::SLt, value.clone(), Expr::constant(0, ty));
+        let fits = Expr::binary(BinaryOp::ULe, value.clone(), room);
+        let holds = Expr::any(vec![inside.clone().not(), is_negative.clone(), fits]);
         let text = format!("does not fit into a signed number of {width} bits");
         self.check(ViolationKind::Overflow, holds, &text, Vec::new(), (span, span));
+        let guards: Vec<Expr> = self.guards.iter().cloned().chain([inside, is_negative]).collect();
+        let what = "whether it is an overflow that a negative number is shifted to the left is";
+        self.leave_open(Expr::all(guards), what, span);
         (value, amount)
+    }
+
+    /// Under a condition it is not settled whether the run fails here: there is a place that is not
+    /// modelled, and the run may go on as well.
+    fn leave_open(&mut self, when: Expr, what: &str, span: Span) {
+        if !self.asks(ViolationKind::Overflow) || range_of(&when, &Nothing).as_constant() == Some(0) {
+            return;
+        }
+        let at = self.body.fill(span, LocationKind::Branch);
+        let (next, open) = (self.body.open(span), self.body.open(span));
+        self.body.edge(at, next, Operation::Skip, span);
+        self.body.edge(at, open, Operation::Assume(when), span);
+        self.unsupported_from(open, Problem::unsupported(span, what));
+        self.body.at = next;
     }
 
     /// A division by zero, or of the least number by -1, is an error. What must hold so that it does
@@ -235,6 +253,15 @@ impl Lower<'_, '_> {
             Vec::new(),
             at,
         );
+    }
+
+    /// A pointer that a function of the library follows must not be null.
+    pub(crate) fn check_passed(&mut self, pointer: Expr, span: Span) {
+        if !self.asks(ViolationKind::Null) || pointer.has_choice() {
+            return;
+        }
+        let pointer = self.stable(pointer, span);
+        self.check_null(&pointer, "passes a null pointer", (span, span));
     }
 
     /// What must hold when a place is read or written.

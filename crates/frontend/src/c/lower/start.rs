@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 use wherefore_program::{
-    Argument, Assignment, BinaryOp, Call, Expr, LocationId, LocationKind, Operation, Procedure, Span, Var,
+    Argument, Assignment, BinaryOp, Call, Expr, LocationId, LocationKind, Operation, Procedure, Scalar, Span,
+    Var, ViolationKind,
 };
 
 use super::body::Body;
@@ -97,7 +98,12 @@ impl Lower<'_, '_> {
     pub(crate) fn run(&mut self, id: FunctionId, span: Span) {
         let tree = self.cx.tree;
         let mut arguments = Vec::new();
-        for parameter in &tree.function(id).signature.parameters {
+        let function = tree.function(id);
+        for (i, parameter) in function.signature.parameters.iter().enumerate() {
+            if i == 0 && function.name == "main" && *parameter == CType::INT {
+                arguments.push(Argument::Value(self.argument_count(span)));
+                continue;
+            }
             let types = self.piece_types(parameter, span).unwrap_or_default();
             let count = types.iter().filter(|ty| !tree.types.is_opaque(ty)).count();
             arguments.extend((0..count).map(|_| Argument::Arbitrary));
@@ -106,6 +112,16 @@ impl Lower<'_, '_> {
         let callee = self.cx.procedures[&id];
         let call = Call { callee, arguments, results, assignment: Assignment::default() };
         self.body.step(span, LocationKind::Call, Operation::Call(call));
+    }
+
+    /// How many arguments `main` gets: at least the name of the program.
+    fn argument_count(&mut self, span: Span) -> Expr {
+        let ty = Scalar::Bits(32);
+        let count = self.body.temporary(ty, span);
+        self.body.step(span, LocationKind::Statement, Operation::Havoc(vec![count.into()]));
+        let count = Expr::variable(count, ty);
+        self.require(Expr::binary(BinaryOp::SLt, Expr::constant(0, ty), count.clone()), span);
+        count
     }
 
     fn initialise_static(&mut self, id: ObjectId) -> Checked<()> {
@@ -182,9 +198,10 @@ impl Lower<'_, '_> {
         if object.ty.is_pointer() {
             let value = self.read(place, object.span)?;
             self.keep_away_from_objects(value.clone(), object.span);
-            if STREAMS.contains(&object.name.as_str()) && self.cx.tree.watched.is_some() {
+            // They are objects of the library, which C says are there.
+            let is_asked = self.cx.tree.watched.is_some() || self.asks(ViolationKind::Null);
+            if is_asked && STREAMS.contains(&object.name.as_str()) {
                 let is_open = Expr::binary(BinaryOp::Ne, value.clone(), Expr::constant(0, value.ty));
-                self.cx.assume("the standard streams are not NULL", None);
                 self.require(is_open, object.span);
             }
         }

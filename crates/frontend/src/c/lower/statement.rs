@@ -102,13 +102,7 @@ impl Lower<'_, '_> {
         let Place::Split { object, .. } = place else { return Ok(()) };
         let place = self.object(*object)?;
         self.begin_life(*object, span);
-        let (mut targets, mut values) = (Vec::new(), Vec::new());
-        let pieces = self.pieces(&place, span)?;
-        for (piece, part) in pieces.iter().zip(parts) {
-            self.write(piece, part, &mut targets, &mut values, span)?;
-        }
-        self.body.assign(span, targets, values);
-        Ok(())
+        self.assign_parts(&place, parts, span)
     }
 
     pub(crate) fn statements(&mut self, statements: &[Statement]) {

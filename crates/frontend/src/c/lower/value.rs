@@ -531,22 +531,19 @@ impl Lower<'_, '_> {
                 return Ok(());
             }
         }
-        let (mut targets, mut values) = (Vec::new(), Vec::new());
         if value.ty.is_scalar() {
+            let (mut targets, mut values) = (Vec::new(), Vec::new());
             let value = self.value(value)?;
             self.write(place, value, &mut targets, &mut values, span)?;
-        } else if self.copy_bytes(place, value, span)? {
+            self.body.assign(span, targets, values);
             return Ok(());
-        } else {
-            let parts = self.aggregate(value)?;
-            let pieces = self.pieces(place, span)?;
-            self.check_writable(place, span);
-            for (piece, part) in pieces.iter().zip(parts) {
-                self.write(piece, part, &mut targets, &mut values, span)?;
-            }
         }
-        self.body.assign(span, targets, values);
-        Ok(())
+        if self.copy_bytes(place, value, span)? {
+            return Ok(());
+        }
+        let parts = self.aggregate(value)?;
+        self.check_writable(place, span);
+        self.assign_parts(place, parts, span)
     }
 
     /// Copies an object with padding byte by byte, padding and all, if that is how memory is divided:

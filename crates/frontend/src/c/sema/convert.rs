@@ -162,7 +162,11 @@ impl Sema<'_> {
                 return Term::new(folded, CType::INT, span);
             }
         }
-        let constants = left.constant().zip(right.constant()).filter(|_| !ty.is_float());
+        let stays = |(a, b): &(u64, u64)| {
+            self.tree.types.kept.arithmetic && ty.is_signed() && !fits(op, (*a, *b), width.width())
+        };
+        let constants = left.constant().zip(right.constant());
+        let constants = constants.filter(|values| !ty.is_float() && !stays(values));
         let (left, right) = (Box::new(left), Box::new(right));
         if op.is_test() {
             let kind = match constants {
@@ -191,4 +195,21 @@ pub(super) fn narrowed(value: Term, field: Option<BitField>) -> Term {
         }
         _ => value,
     }
+}
+
+/// Whether the result of a signed operation fits into its type.
+pub(super) fn fits(op: BinaryOp, (a, b): (u64, u64), bits: u32) -> bool {
+    let (a, b) = (sign_extended(a, bits) as i64, sign_extended(b, bits) as i64);
+    let (a, b) = (i128::from(a), i128::from(b));
+    let result = match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::SDiv | BinaryOp::SRem if b == -1 => -a,
+        BinaryOp::Shl if a < 0 || b >= i128::from(bits) => return false,
+        BinaryOp::Shl => a << b,
+        _ => return true,
+    };
+    let most = i128::from(i64::MAX >> (64 - bits));
+    (-most - 1..=most).contains(&result)
 }

@@ -7,7 +7,7 @@ use lang_c::span::Node;
 use wherefore_program::{BinaryOp, Span, UnaryOp, unary};
 
 use super::Sema;
-use super::convert::narrowed;
+use super::convert::{fits, narrowed};
 use crate::c::ctype::CType;
 use crate::c::floats::FloatFunction;
 use crate::c::problem::{Checked, Problem};
@@ -48,8 +48,11 @@ impl Sema<'_> {
                 let value = self.promote(value)?;
                 let op = if syntax.node.operator.node == U::Minus { UnaryOp::Neg } else { UnaryOp::BitNot };
                 let ty = value.ty.clone();
+                let kept = op == UnaryOp::Neg && ty.is_signed() && self.tree.types.kept.arithmetic;
+                let bits = self.bits(&ty);
+                let stays = |value: u64| kept && !fits(BinaryOp::Sub, (0, value), bits);
                 let kind = match value.kind {
-                    TermKind::Constant(constant) => {
+                    TermKind::Constant(constant) if !stays(constant) => {
                         TermKind::Constant(unary(op, constant, self.tree.types.scalar(&ty)))
                     }
                     TermKind::Real(real) if op == UnaryOp::Neg => TermKind::Real(real.map(|real| -real)),
@@ -300,8 +303,10 @@ impl Sema<'_> {
             _ => BinaryOp::LShr,
         };
         let width = self.tree.types.scalar(&ty);
+        let kept = op == BinaryOp::Shl && ty.is_signed() && self.tree.types.kept.shifts;
+        let stays = |a, b| kept && !fits(op, (a, b), width.width());
         let kind = match (left.constant(), right.constant()) {
-            (Some(a), Some(b)) if b < u64::from(width.width()) => {
+            (Some(a), Some(b)) if b < u64::from(width.width()) && !stays(a, b) => {
                 TermKind::Constant(wherefore_program::binary(op, a, b, width))
             }
             _ => TermKind::Shift(op, Box::new(left), Box::new(right)),

@@ -417,7 +417,7 @@ impl Sema<'_> {
             ArraySize::VariableUnknown if self.in_prototype > 0 => Length::Variable(self.some_length(part)),
             ArraySize::Unknown | ArraySize::VariableUnknown => Length::Unknown,
             ArraySize::VariableExpression(size) | ArraySize::StaticExpression(size) => {
-                let term = self.value(size)?;
+                let term = self.computed(size)?;
                 if !term.ty.is_integer() {
                     return self.fail(size, "the length of an array is not an integer");
                 }
@@ -550,9 +550,17 @@ impl Sema<'_> {
         self.tree.types.scalar(ty).width()
     }
 
+    /// A value that the compiler computes: nothing of it is left for a run.
+    pub(super) fn computed(&mut self, node: &Node<lang_c::ast::Expression>) -> Checked<Term> {
+        let kept = std::mem::take(&mut self.tree.types.kept);
+        let term = self.value(node);
+        self.tree.types.kept = kept;
+        term
+    }
+
     /// The value of a constant expression of integer type, with its sign repeated in front.
     pub(super) fn integer_constant(&mut self, node: &Node<lang_c::ast::Expression>) -> Checked<u64> {
-        let term = self.value(node)?;
+        let term = self.computed(node)?;
         match term.kind {
             TermKind::Constant(value) => {
                 Ok(if term.ty.is_signed() { sign_extended(value, self.bits(&term.ty)) } else { value })

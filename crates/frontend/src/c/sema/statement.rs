@@ -295,7 +295,7 @@ impl Sema<'_> {
         let Some(ty) = self.switches.last().map(|switch| switch.ty.clone()) else {
             return self.fail(node, "a case outside of a switch");
         };
-        let value = self.value(node)?;
+        let value = self.computed(node)?;
         let value = self.convert(value, &ty)?;
         match value.constant() {
             Some(value) => Ok(value),
