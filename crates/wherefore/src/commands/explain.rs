@@ -308,7 +308,7 @@ fn settled(
 }
 
 /// Each check with its verdict, for reports.
-fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
+pub fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
     let program = &subject.task.program;
     let of = |(site, verdict): (&wherefore_program::ErrorSite, &Verdict)| {
         let (word, reason) = check_word(program, verdict);

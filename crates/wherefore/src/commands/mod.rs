@@ -13,6 +13,7 @@ pub mod explain;
 mod files;
 pub mod flow;
 pub mod harness;
+pub mod lsp;
 mod mistakes;
 mod per;
 pub mod progress;

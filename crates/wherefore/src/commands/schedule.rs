@@ -186,7 +186,8 @@ pub fn saturated_in_words(saturated: usize) -> String {
     format!("for every number of context switches: {switches} all configurations")
 }
 
-fn blocks(task: &Task, schedule: &Schedule, kept: &[bool]) -> Vec<Block> {
+/// The contexts of a schedule; `kept` says of each step whether it matters, if that is known.
+pub fn blocks(task: &Task, schedule: &Schedule, kept: &[bool]) -> Vec<Block> {
     let trace = &schedule.trace;
     let program = &*task.program;
     let interpreter = Interpreter::new(program);

@@ -7,6 +7,7 @@ mod explain;
 mod floats;
 mod flow;
 mod library;
+mod lsp;
 mod mistakes;
 mod ordinary;
 mod pds;
