@@ -74,6 +74,8 @@ pub struct Check {
     pub verdict: CheckVerdict,
     /// Why it is unknown or unreachable.
     pub reason: Option<String>,
+    /// The run on which it fails, where reports want the runs of all checks.
+    pub run: Option<Run>,
 }
 
 /// The verdict on one check.

@@ -40,10 +40,8 @@ pub enum Outcome {
 /// What is known of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
-    /// Its explanation, as far as it is known.
+    /// Its explanation, as far as it is known. Checks that can fail have their runs.
     pub explanation: Explanation,
-    /// For each check of [`Explanation::checks`]: the run on which it fails.
-    pub runs: Vec<Option<Run>>,
     /// Changes of the text after which nothing fails.
     pub fixes: Vec<Fix>,
 }
@@ -100,7 +98,7 @@ impl Findings {
     pub(crate) fn failing(&self) -> impl Iterator<Item = (usize, &Check, Option<&Run>)> {
         let checks = self.explanation.checks.iter().enumerate();
         let failing = checks.filter(|(_, check)| check.verdict == CheckVerdict::Unsafe);
-        failing.map(|(at, check)| (at, check, self.runs.get(at).and_then(Option::as_ref)))
+        failing.map(|(at, check)| (at, check, check.run.as_ref()))
     }
 }
 

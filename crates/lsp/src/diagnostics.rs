@@ -103,7 +103,7 @@ fn of_check(findings: &Findings, at: usize, check: &Check) -> Value {
         "message": message,
         "data": { "check": at },
     });
-    if let Some(run) = findings.runs.get(at).and_then(Option::as_ref).filter(|_| is_failing) {
+    if let Some(run) = check.run.as_ref().filter(|_| is_failing) {
         shown["relatedInformation"] = related(findings, run).into();
     }
     shown

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use wherefore_explain::model::Run;
 
 use crate::analyst::Findings;
 use crate::documents::{line_range, range, uri_of};
@@ -51,7 +50,7 @@ fn steps(number: usize) -> String {
 
 /// A run as data for editors and as text: its steps that matter.
 pub(crate) fn run(findings: &Findings, check: usize) -> Option<Value> {
-    let run: &Run = findings.runs.get(check)?.as_ref()?;
+    let run = findings.explanation.checks.get(check)?.run.as_ref()?;
     let mut steps = Vec::new();
     let mut text = String::new();
     for at in run.slice.iter().filter(|at| **at < run.steps.len()) {

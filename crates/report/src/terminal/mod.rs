@@ -7,6 +7,7 @@ use wherefore_explain::model::{
     Assumption, CheckVerdict, Explanation, Focus, InputValue, Line, Neighbourhood, Run, Verdict,
 };
 
+use crate::folds::{Fold, folded};
 use crate::source::{Sources, count, decision, files_of, is_sound, lines_in, ranges};
 use paper::{Ink, Paper};
 
@@ -215,16 +216,29 @@ fn cause(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
     let text = format!("the failure depends on {statements}{of}{doubt}{others}");
     paper.prose("why: ", Ink::Heading, &text, 2);
     let mut last: Option<Line> = None;
-    let hidden = focus.statements.len().saturating_sub(MOST);
-    for (position, statement) in focus.statements.iter().enumerate() {
+    let keys: Vec<_> = focus.statements.iter().map(|at| (at.extent, &at.text, &at.procedure)).collect();
+    let entries: Vec<Entry> = folded(&keys, |_| true).iter().flat_map(entries).collect();
+    let hidden = entries.len().saturating_sub(MOST);
+    for (at, entry) in entries.iter().enumerate() {
         // The first ones and the last ones are shown.
-        if hidden > 0 && (MOST / 2..MOST / 2 + hidden).contains(&position) {
-            if position == MOST / 2 {
-                paper.prose("", Ink::Faint, &format!("    … | {}", count(hidden, "more statement")), 8);
+        if hidden > 0 && (MOST / 2..MOST / 2 + hidden).contains(&at) {
+            if at == MOST / 2 {
+                let inside = entries[at..at + hidden].iter().map(Entry::statements).sum();
+                paper.prose("", Ink::Faint, &format!("    … | {}", count(inside, "more statement")), 8);
             }
             last = None;
             continue;
         }
+        let position = match entry {
+            Entry::Statement(position) => *position,
+            Entry::Again { times, .. } => {
+                let text = format!("    … | {} like this", count(*times, "more iteration"));
+                paper.prose("", Ink::Faint, &text, 8);
+                last = None;
+                continue;
+            }
+        };
+        let statement = &focus.statements[position];
         let line = statement.extent.line();
         if last.map_or(line.file != 0, |last| last.file != line.file) {
             paper.file(sources.name(line.file));
@@ -241,6 +255,35 @@ fn cause(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             paper.source(&line.line.to_string(), text, Some((statement.extent.start.1, to)), note);
         } else {
             paper.source("", &statement.text, None, "");
+        }
+    }
+}
+
+/// What is shown of a sequence.
+enum Entry {
+    /// A statement, by its position.
+    Statement(usize),
+    /// The statements before it, so many times again.
+    Again { times: usize, statements: usize },
+}
+
+impl Entry {
+    /// For how many statements it stands.
+    fn statements(&self) -> usize {
+        match self {
+            Self::Statement(_) => 1,
+            Self::Again { statements, .. } => *statements,
+        }
+    }
+}
+
+fn entries(item: &Fold) -> Vec<Entry> {
+    match item {
+        Fold::One(at) => vec![Entry::Statement(*at)],
+        Fold::Repeated { body, again, rest } => {
+            let mut all: Vec<Entry> = body.iter().flat_map(entries).collect();
+            all.push(Entry::Again { times: again.len(), statements: rest.len() });
+            all
         }
     }
 }

@@ -12,11 +12,11 @@ use wherefore_explain::model::{self, Explanation};
 use wherefore_explain::{Conditions, stats};
 use wherefore_frontend::c::{DataModel, Property};
 use wherefore_program::ViolationKind;
-use wherefore_report::{PageOptions, Task, TerminalOptions};
+use wherefore_report::{PageOptions, SarifOptions, Task, TerminalOptions};
 
 use super::c::CSubject;
 use super::report::{Replayed, Word, check_word};
-use super::schedule::ScheduleArgs;
+use super::schedule::{self, ScheduleArgs};
 use super::{ProgramArgs, Subject, text, threads};
 use crate::colour;
 use crate::exit::{CliError, Exit, print};
@@ -94,7 +94,7 @@ pub fn run(args: &ExplainArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let question = Question { shows_proofs: true, ..args.program.usual_question() };
     let answer = subject.answer(&question);
     let explanation = explained(&args.program, &args.effort, &subject, &answer);
-    args.write_files(&subject, &explanation)?;
+    args.write_files(&subject, &answer, &explanation)?;
     let text = match args.program.json {
         true => text::json(&wherefore_report::json(&explanation)),
         false => wherefore_report::terminal(&explanation, &screen()),
@@ -112,12 +112,20 @@ pub fn screen() -> TerminalOptions {
 }
 
 impl ExplainArgs {
-    fn write_files(&self, subject: &Subject, explanation: &Explanation) -> Result<(), CliError> {
+    fn write_files(
+        &self,
+        subject: &Subject,
+        answer: &Answer,
+        explanation: &Explanation,
+    ) -> Result<(), CliError> {
         if let Some(file) = &self.html {
             write(file, &wherefore_report::page(explanation, &PageOptions { live: false }))?;
         }
         if let Some(file) = &self.sarif {
-            write(file, &text::json(&wherefore_report::sarif(explanation)))?;
+            let mut explanation = explanation.clone();
+            put_runs(&mut explanation, &seen(&self.effort, subject), answer);
+            let options = SarifOptions { root: std::env::current_dir().ok() };
+            write(file, &text::json(&wherefore_report::sarif(&explanation, &options)))?;
         }
         if let Some(file) = &self.dot {
             let [calls, automata] = [
@@ -322,9 +330,19 @@ pub fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
             super::report::CheckWord::Unknown => model::CheckVerdict::Unknown,
             super::report::CheckWord::Unreachable => model::CheckVerdict::Unreachable,
         };
-        model::Check { place, verdict, reason }
+        model::Check { place, verdict, reason, run: None }
     };
     subject.task.checks.iter().zip(&answer.verdicts).map(of).collect()
+}
+
+/// The failing run of each check that can fail.
+pub fn put_runs(explanation: &mut Explanation, seen: &wherefore_explain::Subject<'_>, answer: &Answer) {
+    for (check, verdict) in explanation.checks.iter_mut().zip(&answer.verdicts) {
+        check.run = verdict.run().map(|run| match &run.schedule {
+            Some(schedule) => schedule::as_run(seen.task, schedule),
+            None => seen.run(run),
+        });
+    }
 }
 
 /// The commands that find a failure again.

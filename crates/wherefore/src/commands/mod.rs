@@ -12,6 +12,7 @@ mod database;
 pub mod explain;
 mod files;
 pub mod flow;
+mod folded;
 pub mod harness;
 pub mod lsp;
 mod mistakes;

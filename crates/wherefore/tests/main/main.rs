@@ -15,6 +15,7 @@ mod program;
 mod proofs;
 mod properties;
 mod property;
+mod readme;
 mod replay;
 mod schedules;
 mod sources;

@@ -154,6 +154,7 @@ pub fn min_max() -> Explanation {
             },
             verdict: CheckVerdict::Unsafe,
             reason: None,
+            run: None,
         }],
         always: false,
         sources: vec![Source { name: "minmax.c".into(), text: MIN_MAX.into() }],

@@ -18,7 +18,7 @@ use wherefore_explain::model::Explanation;
 use wherefore_lsp::{Analyst, Ending, Findings, Outcome, Settings};
 
 use super::c::Reading;
-use super::explain::{EffortArgs, checks, explained, seen};
+use super::explain::{EffortArgs, checks, explained, put_runs, seen};
 use super::files::Unsaved;
 use super::report::Word;
 use super::{ProgramArgs, Subject};
@@ -72,7 +72,7 @@ impl Analyst for Engines {
         let answer = subject.answer(&asked_question(&asked));
         let is_stopped = || subject.budget.stopped().is_some();
         let explanation = first_words(&asked, &subject, &answer);
-        let mut findings = Findings { runs: runs(&asked, &subject, &answer), explanation, fixes: Vec::new() };
+        let mut findings = Findings { explanation, fixes: Vec::new() };
         report(Outcome::Found(Box::new(findings.clone())));
         if is_stopped() {
             return;
@@ -80,6 +80,7 @@ impl Analyst for Engines {
         let has_threads = subject.task.program.uses_threads().is_some();
         if !has_threads {
             findings.explanation = explained(&asked.program, &asked.effort, &subject, &answer);
+            put_runs(&mut findings.explanation, &seen(&asked.effort, &subject), &answer);
             report(Outcome::Found(Box::new(findings.clone())));
         }
         if Word::of(&answer) != Word::Unsafe || is_stopped() {
@@ -134,20 +135,8 @@ fn first_words(asked: &Asked, subject: &Subject, answer: &Answer) -> Explanation
         Word::Unknown => wherefore_explain::model::Verdict::Unknown,
     };
     explanation.checks = checks(subject, answer);
+    put_runs(&mut explanation, &seen(&asked.effort, subject), answer);
     explanation
-}
-
-/// The failing run of each check.
-fn runs(asked: &Asked, subject: &Subject, answer: &Answer) -> Vec<Option<wherefore_explain::model::Run>> {
-    let seen = seen(&asked.effort, subject);
-    let of = |verdict: &Verdict| {
-        let run = verdict.run()?;
-        Some(match &run.schedule {
-            Some(schedule) => schedules::run(&subject.task, schedule),
-            None => seen.run(run),
-        })
-    };
-    answer.verdicts.iter().map(of).collect()
 }
 
 /// Which checks fail no more if the file has another text, and none is worse for it: their

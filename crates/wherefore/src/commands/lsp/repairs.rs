@@ -52,7 +52,7 @@ fn candidates(findings: &Findings, text: &str) -> Vec<(Edit, &'static str)> {
         return Vec::new();
     }
     let mut conditions: BTreeSet<Extent> = BTreeSet::new();
-    for run in findings.runs.iter().flatten() {
+    for run in explanation.checks.iter().filter_map(|check| check.run.as_ref()) {
         let steps = run.slice.iter().filter_map(|at| run.steps.get(*at));
         let here = steps.filter(|step| step.holds.is_some() && step.extent.file == 0);
         conditions.extend(here.map(|step| step.extent));

@@ -1,53 +1,14 @@
-//! Programs with threads in an editor: failing schedules as runs, and repairs of them as changes of
-//! the text, as far as these are exact: a lock that is moved by lines, two lines exchanged, `while`
-//! for `if`. Each is checked again as text.
+//! Repairs of failing schedules as changes of the text, as far as these are exact: a lock that is
+//! moved by lines, two lines exchanged, `while` for `if`. Each is checked again as text.
 
 use wherefore_check::threads::repair::Change;
-use wherefore_check::threads::{Schedule, why};
+use wherefore_check::threads::why;
 use wherefore_check::{Answer, Verdict};
-use wherefore_explain::model::{Extent, Run, Step};
 use wherefore_lsp::{Edit, Findings, Fix, Question};
-use wherefore_program::Task;
 
 use super::super::Subject;
-use super::super::schedule::blocks;
+use super::super::schedule::whole_line;
 use super::{mended, text_of};
-
-/// A failing schedule as a run: the steps of all threads, in their order.
-pub fn run(task: &Task, schedule: &Schedule) -> Run {
-    let kept = why::kept(task, schedule);
-    let sources = &task.program.sources;
-    let mut run = Run::default();
-    for block in blocks(task, schedule, &kept) {
-        for line in block.steps {
-            let file = sources.iter().position(|source| source.name() == line.file).unwrap_or_default();
-            if line.matters.unwrap_or(true) {
-                run.slice.push(run.steps.len());
-            }
-            run.steps.push(Step {
-                extent: whole_line(sources.get(file).map_or("", |source| source.text()), file, line.line),
-                text: format!("thread {} ({}): {}", block.thread, block.name, line.text),
-                procedure: line.procedure,
-                values: line.changes.into_iter().collect(),
-                ..Step::default()
-            });
-        }
-    }
-    // The failing step is where it ends, whatever the slice says.
-    let last = run.steps.len().saturating_sub(1);
-    if !run.steps.is_empty() && run.slice.last() != Some(&last) {
-        run.slice.push(last);
-    }
-    run
-}
-
-/// A line without the blanks around it.
-fn whole_line(text: &str, file: usize, line: u32) -> Extent {
-    let content = text.split('\n').nth(line.saturating_sub(1) as usize).unwrap_or("");
-    let blanks = content.chars().take_while(|letter| letter.is_whitespace()).count() as u32;
-    let end = content.trim_end().chars().count() as u32;
-    Extent { file, start: (line, blanks.min(end) + 1), end: (line, end + 1) }
-}
 
 /// The changes of the text after which no schedule fails.
 pub fn fixes(question: &Question, subject: &Subject, answer: &Answer, findings: &Findings) -> Vec<Fix> {
