@@ -115,11 +115,12 @@ fn filled(texts: &[String], extents: &[Extent], verdict: Verdict) -> Explanation
             focus: 5,
             lines: lines.clone(),
             marked: lines.clone(),
-            repairs: lines,
+            repairs: lines.clone(),
         }],
         suspicion: [(line(0), f64::NAN), (line(1), 0.5)].into(),
         stores: [(line(0), vec![vec![next()], vec![]])].into(),
         predicates: [(line(0), vec![next()])].into(),
+        grounds: Some(Grounds { checked: Some(next()), lines, vacuous: usize::MAX, ..Grounds::default() }),
         invariants: vec![
             Invariant { extent: extents[0], procedure: next(), formula: next(), is_loop: true },
             Invariant { extent: extents[0], procedure: next(), formula: next(), is_loop: false },

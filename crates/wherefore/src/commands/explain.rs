@@ -7,7 +7,9 @@ use std::time::SystemTime;
 
 use clap::Args;
 use wherefore_check::bounded::{self, Bounded};
-use wherefore_check::{Answer, EngineName, FailingRun, Overall, ProofKind, Question, Verdict};
+use wherefore_check::{
+    Answer, EngineName, FailingRun, Overall, ProofCheck, ProofKind, Question, Reached, Verdict,
+};
 use wherefore_explain::model::{self, Explanation};
 use wherefore_explain::{Conditions, stats};
 use wherefore_frontend::c::{DataModel, Property};
@@ -256,8 +258,14 @@ pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, ans
             explanation.verdict = model::Verdict::Safe;
             explanation.projection = seen.nothing_fails();
             explanation.reason = subject.nothing_to_check();
-            let proof = answer.verdicts.iter().find_map(Verdict::proof);
-            if let Some(ProofKind::Invariants { holds, bounds }) = proof.map(|proof| &proof.evidence.kind) {
+            explanation.grounds = grounds(&seen, answer);
+            // Some checks may hold by data flow, which has none.
+            let mut proofs = answer.verdicts.iter().filter_map(Verdict::proof);
+            let invariants = proofs.find_map(|proof| match &proof.evidence.kind {
+                ProofKind::Invariants { holds, bounds } => Some((holds, bounds)),
+                _ => None,
+            });
+            if let Some((holds, bounds)) = invariants {
                 let bounds = bounds.iter().flatten();
                 explanation.invariants =
                     seen.invariants(&holds.iter().chain(bounds).cloned().collect::<Vec<_>>());
@@ -333,6 +341,37 @@ pub fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
         model::Check { place, verdict, reason, run: None }
     };
     subject.task.checks.iter().zip(&answer.verdicts).map(of).collect()
+}
+
+/// Why a program is safe: how its checks hold, and which lines they depend on.
+fn grounds(seen: &wherefore_explain::Subject<'_>, answer: &Answer) -> Option<model::Grounds> {
+    if answer.verdicts.is_empty() {
+        return None;
+    }
+    let by_data_flow = answer.verdicts.iter().filter(|verdict| verdict.is_by_data_flow()).count();
+    let is_vacuous =
+        |verdict: &&Verdict| verdict.proof().is_some_and(|proof| matches!(proof.reached, Reached::No { .. }));
+    let proofs = answer.verdicts.iter().filter(|verdict| !verdict.is_by_data_flow());
+    let checked = proofs.filter_map(Verdict::proof).find_map(|proof| match &proof.evidence.checked {
+        ProofCheck::NotApplicable => None,
+        ProofCheck::Accepted(None) => Some("checked by other code".to_owned()),
+        ProofCheck::Accepted(Some(solver)) => Some(format!("checked by {solver}")),
+        ProofCheck::Undecided(why) => Some(format!("not checked by other code: {why}")),
+    });
+    // What data flow decides would keep nearly every line.
+    let is_by_all = by_data_flow == answer.verdicts.len();
+    let checks = seen.task.checks.iter().zip(&answer.verdicts);
+    let checks = checks.filter(|(_, verdict)| is_by_all || !verdict.is_by_data_flow());
+    let nodes: Vec<_> = checks.map(|(site, _)| site.node).collect();
+    let (lines, of) = seen.lines_behind(&nodes);
+    Some(model::Grounds {
+        by_data_flow,
+        by_proof: answer.verdicts.len() - by_data_flow,
+        vacuous: answer.verdicts.iter().filter(is_vacuous).count(),
+        checked,
+        lines,
+        of,
+    })
 }
 
 /// The failing run of each check that can fail.
