@@ -216,7 +216,7 @@ fn history() -> String {
 
 #[test]
 fn a_failing_check_is_an_error_with_the_steps_that_matter() {
-    let mut client = Client::ready("failing", &[("main.c", FAILING)], Value::Null);
+    let mut client = Client::ready("failing", &[("main.c", FAILING)], json!({ "timeout": 100 }));
     client.open("main.c", FAILING);
     let found =
         client.diagnostics("main.c", |params| params["diagnostics"][0]["relatedInformation"].is_array());
@@ -234,7 +234,7 @@ fn a_failing_check_is_an_error_with_the_steps_that_matter() {
 
 #[test]
 fn hover_tells_checks_values_and_conditions() {
-    let mut client = Client::ready("hover", &[("main.c", FAILING)], Value::Null);
+    let mut client = Client::ready("hover", &[("main.c", FAILING)], json!({ "timeout": 100 }));
     client.open("main.c", FAILING);
     client
         .diagnostics("main.c", |params| params["diagnostics"].as_array().is_some_and(|list| list.len() == 1));
@@ -255,7 +255,7 @@ fn hover_tells_checks_values_and_conditions() {
 
 #[test]
 fn lenses_stand_on_the_functions_of_a_failing_run_and_show_it() {
-    let mut client = Client::ready("lens", &[("main.c", FAILING)], Value::Null);
+    let mut client = Client::ready("lens", &[("main.c", FAILING)], json!({ "timeout": 100 }));
     client.open("main.c", FAILING);
     client
         .diagnostics("main.c", |params| params["diagnostics"].as_array().is_some_and(|list| list.len() == 1));
@@ -283,7 +283,7 @@ fn lenses_stand_on_the_functions_of_a_failing_run_and_show_it() {
 #[test]
 fn a_fix_is_offered_that_was_checked() {
     let text = history();
-    let mut client = Client::ready("fix", &[("history.c", &text)], json!({ "timeout": 60 }));
+    let mut client = Client::ready("fix", &[("history.c", &text)], json!({ "timeout": 100 }));
     client.open("history.c", &text);
     let found = client.diagnostics("history.c", |params| {
         params["diagnostics"].as_array().is_some_and(|list| list.len() == 1)
@@ -314,7 +314,7 @@ fn a_fix_is_offered_that_was_checked() {
 fn unsaved_text_is_checked_with_its_headers_and_places() {
     let saved = "#include \"own.h\"\nint main(void) { return 0; }\n";
     let files = [("src/main.c", saved), ("src/own.h", "#define SEVEN 7\nextern void reach_error(void);\n")];
-    let mut client = Client::ready("unsaved", &files, json!({ "pause": 0.01 }));
+    let mut client = Client::ready("unsaved", &files, json!({ "pause": 0.01, "timeout": 100 }));
     client.open("src/main.c", saved);
     client.diagnostics("src/main.c", |params| params["version"] == 1);
     let unsaved = "#include \"own.h\"\n\nint main(void) { int x = SEVEN;\n  const char *s = \"\u{1F600}\"; if (x == 7 && s) reach_error(); return 0; }\n";
@@ -340,12 +340,27 @@ fn unsaved_text_is_checked_with_its_headers_and_places() {
     assert_eq!(client.close(), Some(0));
 }
 
+/// To fail, two factors of a product of large primes must be found.
+const HARD: &str = "extern unsigned long __VERIFIER_nondet_ulong(void);\nextern void reach_error(void);\nint main(void) {\n unsigned long x = __VERIFIER_nondet_ulong(), y = __VERIFIER_nondet_ulong();\n if (x > 1 && y > 1 && x < 4294967296UL && y < 4294967296UL && x * y == 4611685975477714963UL) reach_error();\n return 0;\n}\n";
+
+#[test]
+fn checks_that_were_not_decided_are_hints_if_they_are_wanted() {
+    let settings = json!({ "timeout": 0.05, "showUnknown": true });
+    let mut client = Client::ready("unknown", &[("main.c", HARD)], settings);
+    client.open("main.c", HARD);
+    let found = client.diagnostics("main.c", |params| params["diagnostics"] != json!([]));
+    assert_eq!((&found[0]["severity"], &found[0]["code"]), (&json!(4), &json!("error-call")), "{found:?}");
+    assert!(found[0]["message"].to_string().contains("not decided"), "{found:?}");
+    let settings = json!({ "settings": { "wherefore": { "showUnknown": false } } });
+    client.notify("workspace/didChangeConfiguration", settings);
+    client.diagnostics("main.c", |params| params["diagnostics"] == json!([]));
+    assert_eq!(client.close(), Some(0));
+}
+
 #[test]
 fn a_change_stops_the_check_of_the_old_text() {
-    // To fail, two factors of a product of large primes must be found.
-    let hard = "extern unsigned long __VERIFIER_nondet_ulong(void);\nextern void reach_error(void);\nint main(void) {\n unsigned long x = __VERIFIER_nondet_ulong(), y = __VERIFIER_nondet_ulong();\n if (x > 1 && y > 1 && x < 4294967296UL && y < 4294967296UL && x * y == 4611685975477714963UL) reach_error();\n return 0;\n}\n";
-    let mut client = Client::ready("cancel", &[("main.c", hard)], json!({ "timeout": 100_000, "pause": 0 }));
-    client.open("main.c", hard);
+    let mut client = Client::ready("cancel", &[("main.c", HARD)], json!({ "timeout": 100_000, "pause": 0 }));
+    client.open("main.c", HARD);
     // A request is answered while the check runs.
     assert_eq!(client.hover("main.c", 4), "");
     client.change("main.c", 2, FAILING);
@@ -357,7 +372,7 @@ fn a_change_stops_the_check_of_the_old_text() {
 #[test]
 fn settings_are_heeded_and_can_change() {
     let text = "extern int __VERIFIER_nondet_int(void);\nint main(void) {\n int a = __VERIFIER_nondet_int(); int *p = 0;\n if (a == 1) return *p;\n return a > 1 ? a + 2147483647 : 0; }\n";
-    let options = json!({ "checks": ["null"], "options": "-DX=1" });
+    let options = json!({ "checks": ["null"], "options": "-DX=1", "timeout": 100 });
     let mut client = Client::ready("settings", &[("main.c", text)], options);
     client.open("main.c", text);
     let found = client.diagnostics("main.c", |params| {
@@ -379,7 +394,8 @@ fn settings_are_heeded_and_can_change() {
 fn a_failing_check_in_a_header_is_shown_there_and_goes_with_its_text() {
     let header = "extern void reach_error(void);\nstatic void fail(int x)\n{\n    if (x) reach_error();\n}\n";
     let main = "#include \"fail.h\"\nint main(void) { fail(1); return 0; }\n";
-    let mut client = Client::ready("header", &[("main.c", main), ("fail.h", header)], Value::Null);
+    let mut client =
+        Client::ready("header", &[("main.c", main), ("fail.h", header)], json!({ "timeout": 100 }));
     client.open("main.c", main);
     let found = client.diagnostics("fail.h", |params| params["diagnostics"] != json!([]));
     assert_eq!(found[0]["range"]["start"]["line"], 3, "{found:?}");
@@ -416,7 +432,7 @@ int main(void)
     return 0;
 }
 ";
-    let mut client = Client::ready("threads", &[("main.c", text)], json!({ "timeout": 60 }));
+    let mut client = Client::ready("threads", &[("main.c", text)], json!({ "timeout": 100 }));
     client.open("main.c", text);
     let found = client.diagnostics("main.c", |params| params["diagnostics"] != json!([]));
     assert_eq!(found[0]["message"], "this assertion can fail", "{found:?}");
@@ -485,10 +501,10 @@ fn what_is_no_message_is_refused_and_the_session_goes_on() {
 
 #[test]
 fn an_editor_that_goes_away_ends_the_server() {
-    let mut client = Client::ready("gone", &[("main.c", SAFE)], Value::Null);
+    let mut client = Client::ready("gone", &[("main.c", SAFE)], json!({ "timeout": 100 }));
     client.input = None;
     assert_eq!(client.child.wait().expect("it ends").code(), Some(1));
-    let mut client = Client::ready("exit", &[("main.c", SAFE)], Value::Null);
+    let mut client = Client::ready("exit", &[("main.c", SAFE)], json!({ "timeout": 100 }));
     client.notify("exit", Value::Null);
     assert_eq!(client.child.wait().expect("it ends").code(), Some(1));
 }
