@@ -391,6 +391,34 @@ fn settings_are_heeded_and_can_change() {
 }
 
 #[test]
+fn unsaved_text_of_a_project_has_the_flags_of_its_file() {
+    let database =
+        r#"[{ "directory": "..", "command": "cc -DN=7 -Iinc -c src/main.c", "file": "src/main.c" }]"#;
+    let saved = "int main(void) { return N; }\n";
+    let files = [
+        ("src/main.c", saved),
+        ("inc/fail.h", "extern void reach_error(void);\n"),
+        ("build/compile_commands.json", database),
+    ];
+    let options = json!({ "options": ["--project", "build"], "pause": 0.01, "timeout": 100 });
+    let mut client = Client::ready("project", &files, options);
+    client.open("src/main.c", saved);
+    client.diagnostics("src/main.c", |params| params["version"] == 1 && params["diagnostics"] == json!([]));
+    client.change(
+        "src/main.c",
+        2,
+        "#include <fail.h>\nint main(void) {\n  if (N == 7) reach_error();\n  return 0; }\n",
+    );
+    let found = client.diagnostics("src/main.c", |params| params["version"] == 2);
+    assert_eq!(
+        (&found[0]["code"], &found[0]["range"]["start"]["line"]),
+        (&json!("error-call"), &json!(2)),
+        "{found:?}"
+    );
+    assert_eq!(client.close(), Some(0));
+}
+
+#[test]
 fn a_failing_check_in_a_header_is_shown_there_and_goes_with_its_text() {
     let header = "extern void reach_error(void);\nstatic void fail(int x)\n{\n    if (x) reach_error();\n}\n";
     let main = "#include \"fail.h\"\nint main(void) { fail(1); return 0; }\n";

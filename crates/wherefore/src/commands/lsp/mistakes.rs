@@ -49,7 +49,7 @@ fn whole(message: String, is_advice: bool) -> Vec<Mistake> {
 }
 
 fn known_as(name: &Path, file: &Path, holder: Option<&Path>) -> PathBuf {
-    if holder == Some(name) { file.to_owned() } else { name.to_owned() }
+    if holder == Some(name) { file.to_owned() } else { super::known_as(name, file) }
 }
 
 /// An error of the preprocessor: `file:line:column: error: words`.

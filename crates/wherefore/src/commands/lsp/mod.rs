@@ -8,7 +8,7 @@ mod mistakes;
 mod repairs;
 mod schedules;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Parser};
@@ -71,7 +71,8 @@ impl Analyst for Engines {
         };
         let answer = subject.answer(&asked_question(&asked));
         let is_stopped = || subject.budget.stopped().is_some();
-        let explanation = first_words(&asked, &subject, &answer);
+        let mut explanation = first_words(&asked, &subject, &answer);
+        name_files(&mut explanation, &question.file);
         let mut findings = Findings { explanation, fixes: Vec::new() };
         report(Outcome::Found(Box::new(findings.clone())));
         if is_stopped() {
@@ -81,6 +82,7 @@ impl Analyst for Engines {
         if !has_threads {
             findings.explanation = explained(&asked.program, &asked.effort, &subject, &answer);
             put_runs(&mut findings.explanation, &seen(&asked.effort, &subject), &answer);
+            name_files(&mut findings.explanation, &question.file);
             report(Outcome::Found(Box::new(findings.clone())));
         }
         if Word::of(&answer) != Word::Unsafe || is_stopped() {
@@ -94,6 +96,24 @@ impl Analyst for Engines {
             report(Outcome::Found(Box::new(findings)));
         }
     }
+}
+
+/// Gives the sources names that editors know: projects and options name files as they are seen from
+/// here.
+fn name_files(explanation: &mut Explanation, file: &Path) {
+    // Models of the library are no files.
+    for source in explanation.sources.iter_mut().filter(|source| !source.name.starts_with('<')) {
+        source.name = known_as(Path::new(&source.name), file).display().to_string();
+    }
+}
+
+/// The absolute path of a file; `file` is known to the editor by exactly this path.
+fn known_as(name: &Path, file: &Path) -> PathBuf {
+    let is_same = || name.canonicalize().is_ok_and(|one| file.canonicalize().is_ok_and(|other| one == other));
+    if name == file || is_same() {
+        return file.to_owned();
+    }
+    std::path::absolute(name).unwrap_or_else(|_| name.to_owned())
 }
 
 /// Reads the program with a text in the place of its file, if one is given.
