@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use wherefore_check::exact::{CheckOptions, Checker, Detail};
 use wherefore_check::{Answer, Budget, FailingRun, Question, Session, Tracked, Why, doubts, project_from};
+use wherefore_flow::Slice;
 use wherefore_program::{
     CallGraph, ErrorKind, ErrorSite, Format, LocationId, LocationKind, Node, Operation, PathSlicer,
     ProcedureId, Program, State, Stops, Task,
@@ -260,6 +261,21 @@ impl Subject<'_> {
         projection
     }
 
+    /// The lines that decide whether runs come to some checks, by a static slice, and how many lines
+    /// have statements. No lines if the program has none to leave out.
+    pub fn lines_behind(&self, checks: &[Node]) -> (Vec<Line>, usize) {
+        let lines = |nodes: &mut dyn Iterator<Item = Node>| -> BTreeSet<Line> {
+            nodes.filter_map(|node| line(self.program(), node)).collect()
+        };
+        let all = lines(&mut self.nodes());
+        let Some(slice) = Slice::new(self.program(), checks.iter().copied()) else {
+            return (Vec::new(), all.len());
+        };
+        let statements = slice.statements();
+        let mut wanted = self.nodes().filter(|node| statements.contains(node) || checks.contains(node));
+        (lines(&mut wanted).into_iter().collect(), all.len())
+    }
+
     /// The conditions at lines under which the program goes on to fail.
     pub fn stores(&self, lines: &Lines) -> BTreeMap<Line, Vec<Vec<String>>> {
         let mut found: BTreeMap<Line, Vec<Vec<String>>> = BTreeMap::new();
@@ -293,14 +309,21 @@ impl Subject<'_> {
             let loops = wherefore_program::loops::natural_loops(&body.graph(), body.entry.0);
             heads.extend(loops.iter().map(|one| Node { procedure, location: LocationId(one.head) }));
         }
-        let told = found.iter().filter(|(node, formula)| formula != "false" && self.is_shown(node.procedure));
-        told.map(|(node, formula)| Invariant {
-            extent: extent(self.program(), self.program().location(*node).span),
-            procedure: self.program().procedure(node.procedure).name.clone(),
-            formula: formula.clone(),
-            is_loop: heads.contains(node),
-        })
-        .collect()
+        // What says nothing is left out.
+        let says = |formula: &str| formula != "false" && formula != "true";
+        let mut invariants: Vec<Invariant> = Vec::new();
+        for (node, formula) in found.iter().filter(|(_, formula)| says(formula)) {
+            let invariant = Invariant {
+                extent: extent(self.program(), self.program().location(*node).span),
+                procedure: self.program().procedure(node.procedure).name.clone(),
+                formula: formula.clone(),
+                is_loop: heads.contains(node),
+            };
+            if self.is_shown(node.procedure) && !invariants.contains(&invariant) {
+                invariants.push(invariant);
+            }
+        }
+        invariants
     }
 
     /// A failing run in the words of the source.

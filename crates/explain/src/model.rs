@@ -43,6 +43,8 @@ pub struct Explanation {
     pub predicates: BTreeMap<Line, Vec<String>>,
     /// After a proof: what always holds at a line.
     pub invariants: Vec<Invariant>,
+    /// After a proof: how the checks hold, and which lines they depend on.
+    pub grounds: Option<Grounds>,
     /// The control-flow automata, for pictures.
     pub procedures: Vec<Procedure>,
     /// What the answer rests on.
@@ -74,6 +76,8 @@ pub struct Check {
     pub verdict: CheckVerdict,
     /// Why it is unknown or unreachable.
     pub reason: Option<String>,
+    /// The run on which it fails, where reports want the runs of all checks.
+    pub run: Option<Run>,
 }
 
 /// The verdict on one check.
@@ -272,6 +276,24 @@ pub struct Neighbourhood {
     /// The lines of [`Neighbourhood::lines`] where some other value or decision makes all runs pass
     /// that were tried.
     pub repairs: Vec<Line>,
+}
+
+/// Why a program is safe.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grounds {
+    /// How many checks hold by the ranges of variables, which data flow finds.
+    pub by_data_flow: usize,
+    /// How many hold by the proof of an engine.
+    pub by_proof: usize,
+    /// How many of all hold only because no run comes to them.
+    pub vacuous: usize,
+    /// How the proof was checked, in words; none if proofs of its kind are not.
+    pub checked: Option<String>,
+    /// The lines that decide whether runs come to the checks of the proof, or to all checks if none
+    /// needs one. Empty if nothing can be left out.
+    pub lines: Vec<Line>,
+    /// How many lines have statements.
+    pub of: usize,
 }
 
 /// What always holds at a point.

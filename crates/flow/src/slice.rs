@@ -108,6 +108,23 @@ impl Slice {
         graph.reverse_postorder(body.entry.0).contains(&node.location.0)
     }
 
+    /// The locations of statements that are left: those from which a step leads that does
+    /// something.
+    pub fn statements(&self) -> BTreeSet<Node> {
+        let mut found = BTreeSet::new();
+        for id in self.entered.iter().copied().map(ProcedureId) {
+            let body = self.program.procedure(id);
+            let is_closed = |operation: &Operation| matches!(operation, Operation::Assume(condition) if condition.kind == ExprKind::Constant(0));
+            let open: Vec<&Edge> = body.edges.iter().filter(|edge| !is_closed(&edge.operation)).collect();
+            let graph = Graph::new(body.locations.len(), open.iter().map(|edge| (edge.from.0, edge.to.0)));
+            let reached: BTreeSet<u32> = graph.reverse_postorder(body.entry.0).into_iter().collect();
+            let acting = open.iter().filter(|edge| !matches!(edge.operation, Operation::Skip));
+            let here = acting.filter(|edge| reached.contains(&edge.from.0));
+            found.extend(here.map(|edge| Node { procedure: id, location: edge.from }));
+        }
+        found
+    }
+
     /// Whether a variable has the same values as in the program.
     pub fn keeps(&self, procedure: ProcedureId, variable: Var) -> bool {
         self.entered.contains(&procedure.0) && self.variables.contains(&Kept::place(procedure.0, variable))

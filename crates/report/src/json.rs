@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 use wherefore_explain::model::{
-    Check, Explanation, Focus, InputValue, Invariant, Line, Neighbourhood, Projection, Reduced, Run, Stats,
-    Step,
+    Check, Explanation, Focus, Grounds, InputValue, Invariant, Line, Neighbourhood, Projection, Reduced, Run,
+    Stats, Step,
 };
 
 use crate::source::{Sources, check_word, files_of, lines_in, verdict_word};
@@ -48,6 +48,7 @@ pub fn json(explanation: &Explanation) -> Value {
     put_map(&mut out, "stores", by_line(&explanation.stores, &sources));
     put_map(&mut out, "predicates", by_line(&explanation.predicates, &sources));
     put_list(&mut out, "invariants", invariants(explanation, &sources));
+    put(&mut out, "grounds", explanation.grounds.as_ref().map(|grounds| self::grounds(grounds, &sources)));
     put_list(&mut out, "assumptions", explanation.assumptions.iter().map(|text| json!(text)).collect());
     put(&mut out, "reproduce", reproduce(explanation));
     out.insert("stats".into(), stats(&explanation.stats).into());
@@ -217,6 +218,17 @@ fn invariants(explanation: &Explanation, sources: &Sources) -> Vec<Value> {
         })
     };
     explanation.invariants.iter().map(one).collect()
+}
+
+fn grounds(grounds: &Grounds, sources: &Sources) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("by_data_flow".into(), grounds.by_data_flow.into());
+    out.insert("by_proof".into(), grounds.by_proof.into());
+    out.insert("vacuous".into(), grounds.vacuous.into());
+    put(&mut out, "checked", grounds.checked.as_deref());
+    put_list(&mut out, "lines", grounds.lines.iter().map(|&at| line(at, sources)).collect());
+    out.insert("of".into(), grounds.of.into());
+    out
 }
 
 fn reproduce(explanation: &Explanation) -> Option<Value> {

@@ -11,9 +11,11 @@
 //! 4. [`mod@witness`]: for the validators of verification witnesses.
 //! 5. [`mod@html`]: one page to look around in; [`mod@serve`] answers its questions.
 //! 6. [`dot`]: pictures for Graphviz.
+//! 7. [`folds`]: iterations of loops in runs as one item.
 
 mod digest;
 pub mod dot;
+pub mod folds;
 pub mod html;
 pub mod json;
 pub mod sarif;
@@ -25,7 +27,7 @@ pub mod witness;
 pub use digest::sha256_of;
 pub use html::{PageOptions, page};
 pub use json::json;
-pub use sarif::sarif;
+pub use sarif::{SarifOptions, sarif};
 pub use serve::{Question, serve};
 pub use terminal::{TerminalOptions, short, terminal};
 pub use witness::{DataModel, Task, witness};

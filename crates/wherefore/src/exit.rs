@@ -34,6 +34,8 @@ pub enum Exit {
     BadInput,
     /// The user has interrupted it before there was a verdict.
     Interrupted,
+    /// An editor has ended a session without the words for it.
+    Abrupt,
 }
 
 impl Exit {
@@ -46,6 +48,8 @@ impl Exit {
             Exit::BadInput => 2,
             // 128 and the number of SIGINT, as shells have it.
             Exit::Interrupted => 130,
+            // The protocol of language servers says so.
+            Exit::Abrupt => 1,
         }
     }
 }

@@ -5,7 +5,11 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use clap::Args;
-use wherefore_testing::{SEED, SOAK};
+
+/// What tests look at, as `wherefore-testing` says: that crate is not published, and packages need
+/// all that they use.
+const SOAK: &str = "WHEREFORE_SOAK";
+const SEED: &str = "PROPTEST_RNG_SEED";
 
 /// What to run.
 #[derive(Args)]
@@ -47,4 +51,12 @@ pub fn run(args: &SoakArgs) -> ExitCode {
         println!("soak: all tests passed with seed {seed} in {:.0} s", begin.elapsed().as_secs_f64());
     }
     ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn tests_look_at_the_same_variables() {
+        assert_eq!((super::SOAK, super::SEED), (wherefore_testing::SOAK, wherefore_testing::SEED));
+    }
 }

@@ -11,6 +11,7 @@ use lang_c::driver::{Config, Flavor, parse_preprocessed};
 use wherefore_program::markers::{first_line_of, without_markers};
 use wherefore_program::{Span, c_compiler, from_bytes, to_bytes};
 
+use super::Options;
 use super::attributes;
 use super::cimple::{self, is_cimple};
 use super::lines::{LineTable, Sources};
@@ -22,7 +23,6 @@ use super::rewrite::{Rewritten, rewrite};
 use super::spellings;
 use super::tokens::without_comments;
 use super::witness::Head;
-use super::{Options, STANDARD_INPUT};
 use crate::diagnostics::LoadError;
 
 /// A parsed file with the way back to its source.
@@ -73,10 +73,7 @@ impl Text {
 /// Reads a file: `.i` and `.cimple` as they are, others through the preprocessor.
 pub(crate) fn read(path: &Path, options: &Options, sources: &mut Sources) -> Result<Text, LoadError> {
     let arguments = &options.flags_of(path);
-    let file = match options.standard_input.as_deref() == Some(path) {
-        true => STANDARD_INPUT.to_owned(),
-        false => path.display().to_string(),
-    };
+    let file = options.name_of(path);
     let bytes = fs::read(path).map_err(|error| LoadError::Io { file: file.clone(), error })?;
     let original = from_bytes(&bytes);
     if is_cimple(path) {

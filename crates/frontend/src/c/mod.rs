@@ -137,8 +137,9 @@ pub struct Options {
     pub preprocessor: Vec<String>,
     /// Handed to the preprocessor for single files.
     pub flags: BTreeMap<PathBuf, Vec<String>>,
-    /// The file that holds what was read from standard input: it is shown as [`STANDARD_INPUT`].
-    pub standard_input: Option<PathBuf>,
+    /// Files that stand for others, with the names that places in them have: for standard input
+    /// ([`STANDARD_INPUT`]), or for a file whose text in an editor was not saved.
+    pub shown_as: BTreeMap<PathBuf, String>,
     /// Files whose definitions take the place of what the program does not define.
     pub models: Vec<PathBuf>,
     /// Functions without a body that write nothing.
@@ -203,7 +204,7 @@ impl Default for Options {
             data_model: DataModel::default(),
             preprocessor: Vec::new(),
             flags: BTreeMap::new(),
-            standard_input: None,
+            shown_as: BTreeMap::new(),
             models: Vec::new(),
             pure: Vec::new(),
             no_return: Vec::new(),
@@ -222,6 +223,17 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The name of a file in messages and answers.
+    pub fn name_of(&self, file: &Path) -> String {
+        self.shown_as.get(file).cloned().unwrap_or_else(|| file.display().to_string())
+    }
+
+    /// The file that holds the text of a name in messages and answers.
+    pub fn file_of(&self, name: &str) -> PathBuf {
+        let stands_for = self.shown_as.iter().find(|(_, shown)| shown.as_str() == name);
+        stands_for.map_or_else(|| name.into(), |(file, _)| file.clone())
+    }
+
     /// What the preprocessor gets for a file.
     pub fn flags_of(&self, file: &Path) -> Vec<String> {
         self.preprocessor.iter().chain(self.flags.get(file).into_iter().flatten()).cloned().collect()

@@ -4,9 +4,10 @@
 mod paper;
 
 use wherefore_explain::model::{
-    Assumption, CheckVerdict, Explanation, Focus, InputValue, Line, Neighbourhood, Run, Verdict,
+    Assumption, CheckVerdict, Explanation, Focus, Grounds, InputValue, Line, Neighbourhood, Run, Verdict,
 };
 
+use crate::folds::{Fold, folded};
 use crate::source::{Sources, count, decision, files_of, is_sound, lines_in, ranges};
 use paper::{Ink, Paper};
 
@@ -215,16 +216,29 @@ fn cause(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
     let text = format!("the failure depends on {statements}{of}{doubt}{others}");
     paper.prose("why: ", Ink::Heading, &text, 2);
     let mut last: Option<Line> = None;
-    let hidden = focus.statements.len().saturating_sub(MOST);
-    for (position, statement) in focus.statements.iter().enumerate() {
+    let keys: Vec<_> = focus.statements.iter().map(|at| (at.extent, &at.text, &at.procedure)).collect();
+    let entries: Vec<Entry> = folded(&keys, |_| true).iter().flat_map(entries).collect();
+    let hidden = entries.len().saturating_sub(MOST);
+    for (at, entry) in entries.iter().enumerate() {
         // The first ones and the last ones are shown.
-        if hidden > 0 && (MOST / 2..MOST / 2 + hidden).contains(&position) {
-            if position == MOST / 2 {
-                paper.prose("", Ink::Faint, &format!("    … | {}", count(hidden, "more statement")), 8);
+        if hidden > 0 && (MOST / 2..MOST / 2 + hidden).contains(&at) {
+            if at == MOST / 2 {
+                let inside = entries[at..at + hidden].iter().map(Entry::statements).sum();
+                paper.prose("", Ink::Faint, &format!("    … | {}", count(inside, "more statement")), 8);
             }
             last = None;
             continue;
         }
+        let position = match entry {
+            Entry::Statement(position) => *position,
+            Entry::Again { times, .. } => {
+                let text = format!("    … | {} like this", count(*times, "more iteration"));
+                paper.prose("", Ink::Faint, &text, 8);
+                last = None;
+                continue;
+            }
+        };
+        let statement = &focus.statements[position];
         let line = statement.extent.line();
         if last.map_or(line.file != 0, |last| last.file != line.file) {
             paper.file(sources.name(line.file));
@@ -241,6 +255,35 @@ fn cause(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             paper.source(&line.line.to_string(), text, Some((statement.extent.start.1, to)), note);
         } else {
             paper.source("", &statement.text, None, "");
+        }
+    }
+}
+
+/// What is shown of a sequence.
+enum Entry {
+    /// A statement, by its position.
+    Statement(usize),
+    /// The statements before it, so many times again.
+    Again { times: usize, statements: usize },
+}
+
+impl Entry {
+    /// For how many statements it stands.
+    fn statements(&self) -> usize {
+        match self {
+            Self::Statement(_) => 1,
+            Self::Again { statements, .. } => *statements,
+        }
+    }
+}
+
+fn entries(item: &Fold) -> Vec<Entry> {
+    match item {
+        Fold::One(at) => vec![Entry::Statement(*at)],
+        Fold::Repeated { body, again, rest } => {
+            let mut all: Vec<Entry> = body.iter().flat_map(entries).collect();
+            all.push(Entry::Again { times: again.len(), statements: rest.len() });
+            all
         }
     }
 }
@@ -365,12 +408,24 @@ fn proof(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             None => "an engine that is not named".into(),
         };
         paper.blank();
-        paper.prose("proved by: ", Ink::Heading, &by, 2);
+        let grounds = explanation.grounds.as_ref();
+        let checked = grounds.and_then(|grounds| grounds.checked.as_ref());
+        let checked = checked.map_or_else(String::new, |checked| format!("; {checked}"));
+        paper.prose("proved by: ", Ink::Heading, &format!("{by}{checked}"), 2);
+        if let Some(grounds) = grounds {
+            self::grounds(grounds, sources, paper);
+        }
         let loops = explanation.invariants.iter().filter(|invariant| invariant.is_loop).count();
         if !explanation.invariants.is_empty() {
-            let text = format!("{}, {loops} of them at heads of loops", explanation.invariants.len());
+            let text = match loops {
+                0 => explanation.invariants.len().to_string(),
+                _ => format!("{}, {loops} of them at heads of loops", explanation.invariants.len()),
+            };
             paper.prose("invariants: ", Ink::Heading, &text, 2);
-            for invariant in explanation.invariants.iter().take(MOST) {
+            // What holds at heads of loops is what holds a proof together.
+            let mut first: Vec<_> = explanation.invariants.iter().collect();
+            first.sort_by_key(|invariant| !invariant.is_loop);
+            for invariant in first.into_iter().take(MOST) {
                 let text = format!("{}: {}", sources.place(invariant.extent.line()), invariant.formula);
                 paper.prose("", Ink::Faint, &format!("  {text}"), 4);
             }
@@ -382,6 +437,34 @@ fn proof(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
     if !explanation.reproduce.command.is_empty() {
         paper.blank();
         paper.prose("reproduce: ", Ink::Heading, &explanation.reproduce.command, 2);
+    }
+}
+
+/// How the checks hold, and which lines they depend on.
+fn grounds(grounds: &Grounds, sources: &Sources, paper: &mut Paper) {
+    let parts =
+        [(grounds.by_proof, "by this proof"), (grounds.by_data_flow, "by data flow (ranges of variables)")];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    let mut text: Vec<String> = parts.map(|(number, how)| format!("{number} {how}")).collect();
+    if grounds.vacuous > 0 {
+        text.push(format!("{} of them only because no run comes there", grounds.vacuous));
+    }
+    if !text.is_empty() {
+        paper.prose("checks that hold: ", Ink::Heading, &text.join(", "), 2);
+    }
+    if grounds.lines.is_empty() {
+        return;
+    }
+    let others = grounds.of.saturating_sub(grounds.lines.len());
+    let text = format!("{} of {} lines with statements", grounds.lines.len(), grounds.of);
+    paper.prose("it depends on: ", Ink::Heading, &text, 2);
+    for place in places(&grounds.lines, sources) {
+        paper.prose("", Ink::Faint, &format!("  {}", shorten_ranges(&place)), 4);
+    }
+    if others > 0 {
+        let verb = if others == 1 { "does" } else { "do" };
+        let text = format!("  {} {verb} not matter for these checks", count(others, "line"));
+        paper.prose("", Ink::Faint, &text, 4);
     }
 }
 

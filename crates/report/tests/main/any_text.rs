@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use wherefore_explain::model::*;
-use wherefore_report::{PageOptions, Task, TerminalOptions, json, page, sarif, short, terminal, witness};
+use wherefore_report::{
+    PageOptions, SarifOptions, Task, TerminalOptions, json, page, sarif, short, terminal, witness,
+};
 
 /// Texts with a liking for what has a meaning somewhere.
 fn text() -> impl Strategy<Value = String> {
@@ -83,6 +85,7 @@ fn filled(texts: &[String], extents: &[Extent], verdict: Verdict) -> Explanation
                 place: Place { extent: extents[0], procedure: next(), kind: next(), label: Some(next()) },
                 verdict,
                 reason: Some(next()),
+                run: None,
             })
             .into(),
         always: true,
@@ -112,11 +115,12 @@ fn filled(texts: &[String], extents: &[Extent], verdict: Verdict) -> Explanation
             focus: 5,
             lines: lines.clone(),
             marked: lines.clone(),
-            repairs: lines,
+            repairs: lines.clone(),
         }],
         suspicion: [(line(0), f64::NAN), (line(1), 0.5)].into(),
         stores: [(line(0), vec![vec![next()], vec![]])].into(),
         predicates: [(line(0), vec![next()])].into(),
+        grounds: Some(Grounds { checked: Some(next()), lines, vacuous: usize::MAX, ..Grounds::default() }),
         invariants: vec![
             Invariant { extent: extents[0], procedure: next(), formula: next(), is_loop: true },
             Invariant { extent: extents[0], procedure: next(), formula: next(), is_loop: false },
@@ -155,7 +159,7 @@ proptest! {
         let brief = short(&explanation, &TerminalOptions { width: 60, colour: false });
         prop_assert!(brief.chars().all(|letter| letter == '\n' || !letter.is_control()));
 
-        for value in [json(&explanation), sarif(&explanation)] {
+        for value in [json(&explanation), sarif(&explanation, &SarifOptions::default())] {
             let again: Value = serde_json::from_str(&value.to_string()).expect("it is JSON");
             prop_assert_eq!(again, value);
         }

@@ -89,7 +89,7 @@ fn what_has_no_value_is_left_out() {
     let keys: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
     assert_eq!(
         keys,
-        ["assumptions", "invariants", "predicates", "projection", "reproduce", "stats", "verdict"]
+        ["assumptions", "grounds", "invariants", "predicates", "projection", "reproduce", "stats", "verdict"]
     );
 }
 

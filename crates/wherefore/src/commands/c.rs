@@ -12,7 +12,7 @@ use wherefore_frontend::c::{
 use wherefore_program::{Task, ViolationKind, c_compiler};
 
 use super::database::Database;
-use super::files::{STANDARD_INPUT, StandardInput, in_folder};
+use super::files::{STANDARD_INPUT, StandardInput, Unsaved, in_folder};
 use super::{mistakes, properties, property};
 use crate::exit::CliError;
 
@@ -69,6 +69,10 @@ pub struct CArgs {
     /// A witness that is checked.
     #[arg(skip)]
     pub(super) witness: Option<Witness>,
+
+    /// The text of a file that an editor has not saved.
+    #[arg(skip)]
+    pub(super) unsaved: Option<Unsaved>,
 
     /// A condition that is claimed before a line.
     #[arg(skip)]
@@ -381,7 +385,8 @@ impl CArgs {
             || self.assertions
             || label.is_some();
         let database = self.project.as_deref().map(Database::read).transpose()?;
-        let (files, standard_input) = expanded(files, database.as_ref())?;
+        let (mut files, standard_input) = expanded(files, database.as_ref())?;
+        let replaced = self.unsaved.as_ref().and_then(|unsaved| unsaved.replace(&mut files));
         let (task, files) = match files.as_slice() {
             [task] if !c::is_c(task) && !c::is_cimple(task) => {
                 let task = c::read_task(task)?;
@@ -474,7 +479,16 @@ impl CArgs {
         if let Some(input) = &standard_input {
             // Headers are looked for where the command was given.
             options.flags.insert(input.file.clone(), vec!["-iquote".to_owned(), ".".to_owned()]);
-            options.standard_input = Some(input.file.clone());
+            options.shown_as.insert(input.file.clone(), c::STANDARD_INPUT.to_owned());
+        }
+        if let (Some(unsaved), Some(file)) = (&self.unsaved, replaced) {
+            let own = options.flags.get(&file).cloned().unwrap_or_default();
+            let flags = options.flags.entry(unsaved.holder.clone()).or_insert(own);
+            // Headers are looked for where the file is.
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = folder.unwrap_or(Path::new(".")).display().to_string();
+            flags.extend(["-iquote".to_owned(), folder]);
+            options.shown_as.insert(unsaved.holder.clone(), file.display().to_string());
         }
         if let Some(witness) = &self.witness {
             options.insertions = witness.insertions(&files)?;

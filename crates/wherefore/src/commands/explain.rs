@@ -7,16 +7,18 @@ use std::time::SystemTime;
 
 use clap::Args;
 use wherefore_check::bounded::{self, Bounded};
-use wherefore_check::{Answer, EngineName, FailingRun, Overall, ProofKind, Question, Verdict};
+use wherefore_check::{
+    Answer, EngineName, FailingRun, Overall, ProofCheck, ProofKind, Question, Reached, Verdict,
+};
 use wherefore_explain::model::{self, Explanation};
 use wherefore_explain::{Conditions, stats};
 use wherefore_frontend::c::{DataModel, Property};
 use wherefore_program::ViolationKind;
-use wherefore_report::{PageOptions, Task, TerminalOptions};
+use wherefore_report::{PageOptions, SarifOptions, Task, TerminalOptions};
 
 use super::c::CSubject;
 use super::report::{Replayed, Word, check_word};
-use super::schedule::ScheduleArgs;
+use super::schedule::{self, ScheduleArgs};
 use super::{ProgramArgs, Subject, text, threads};
 use crate::colour;
 use crate::exit::{CliError, Exit, print};
@@ -94,7 +96,7 @@ pub fn run(args: &ExplainArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let question = Question { shows_proofs: true, ..args.program.usual_question() };
     let answer = subject.answer(&question);
     let explanation = explained(&args.program, &args.effort, &subject, &answer);
-    args.write_files(&subject, &explanation)?;
+    args.write_files(&subject, &answer, &explanation)?;
     let text = match args.program.json {
         true => text::json(&wherefore_report::json(&explanation)),
         false => wherefore_report::terminal(&explanation, &screen()),
@@ -112,12 +114,20 @@ pub fn screen() -> TerminalOptions {
 }
 
 impl ExplainArgs {
-    fn write_files(&self, subject: &Subject, explanation: &Explanation) -> Result<(), CliError> {
+    fn write_files(
+        &self,
+        subject: &Subject,
+        answer: &Answer,
+        explanation: &Explanation,
+    ) -> Result<(), CliError> {
         if let Some(file) = &self.html {
             write(file, &wherefore_report::page(explanation, &PageOptions { live: false }))?;
         }
         if let Some(file) = &self.sarif {
-            write(file, &text::json(&wherefore_report::sarif(explanation)))?;
+            let mut explanation = explanation.clone();
+            put_runs(&mut explanation, &seen(&self.effort, subject), answer);
+            let options = SarifOptions { root: std::env::current_dir().ok() };
+            write(file, &text::json(&wherefore_report::sarif(&explanation, &options)))?;
         }
         if let Some(file) = &self.dot {
             let [calls, automata] = [
@@ -248,8 +258,14 @@ pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, ans
             explanation.verdict = model::Verdict::Safe;
             explanation.projection = seen.nothing_fails();
             explanation.reason = subject.nothing_to_check();
-            let proof = answer.verdicts.iter().find_map(Verdict::proof);
-            if let Some(ProofKind::Invariants { holds, bounds }) = proof.map(|proof| &proof.evidence.kind) {
+            explanation.grounds = grounds(&seen, answer);
+            // Some checks may hold by data flow, which has none.
+            let mut proofs = answer.verdicts.iter().filter_map(Verdict::proof);
+            let invariants = proofs.find_map(|proof| match &proof.evidence.kind {
+                ProofKind::Invariants { holds, bounds } => Some((holds, bounds)),
+                _ => None,
+            });
+            if let Some((holds, bounds)) = invariants {
                 let bounds = bounds.iter().flatten();
                 explanation.invariants =
                     seen.invariants(&holds.iter().chain(bounds).cloned().collect::<Vec<_>>());
@@ -308,7 +324,7 @@ fn settled(
 }
 
 /// Each check with its verdict, for reports.
-fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
+pub fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
     let program = &subject.task.program;
     let of = |(site, verdict): (&wherefore_program::ErrorSite, &Verdict)| {
         let (word, reason) = check_word(program, verdict);
@@ -322,9 +338,50 @@ fn checks(subject: &Subject, answer: &Answer) -> Vec<model::Check> {
             super::report::CheckWord::Unknown => model::CheckVerdict::Unknown,
             super::report::CheckWord::Unreachable => model::CheckVerdict::Unreachable,
         };
-        model::Check { place, verdict, reason }
+        model::Check { place, verdict, reason, run: None }
     };
     subject.task.checks.iter().zip(&answer.verdicts).map(of).collect()
+}
+
+/// Why a program is safe: how its checks hold, and which lines they depend on.
+fn grounds(seen: &wherefore_explain::Subject<'_>, answer: &Answer) -> Option<model::Grounds> {
+    if answer.verdicts.is_empty() {
+        return None;
+    }
+    let by_data_flow = answer.verdicts.iter().filter(|verdict| verdict.is_by_data_flow()).count();
+    let is_vacuous =
+        |verdict: &&Verdict| verdict.proof().is_some_and(|proof| matches!(proof.reached, Reached::No { .. }));
+    let proofs = answer.verdicts.iter().filter(|verdict| !verdict.is_by_data_flow());
+    let checked = proofs.filter_map(Verdict::proof).find_map(|proof| match &proof.evidence.checked {
+        ProofCheck::NotApplicable => None,
+        ProofCheck::Accepted(None) => Some("checked by other code".to_owned()),
+        ProofCheck::Accepted(Some(solver)) => Some(format!("checked by {solver}")),
+        ProofCheck::Undecided(why) => Some(format!("not checked by other code: {why}")),
+    });
+    // What data flow decides would keep nearly every line.
+    let is_by_all = by_data_flow == answer.verdicts.len();
+    let checks = seen.task.checks.iter().zip(&answer.verdicts);
+    let checks = checks.filter(|(_, verdict)| is_by_all || !verdict.is_by_data_flow());
+    let nodes: Vec<_> = checks.map(|(site, _)| site.node).collect();
+    let (lines, of) = seen.lines_behind(&nodes);
+    Some(model::Grounds {
+        by_data_flow,
+        by_proof: answer.verdicts.len() - by_data_flow,
+        vacuous: answer.verdicts.iter().filter(is_vacuous).count(),
+        checked,
+        lines,
+        of,
+    })
+}
+
+/// The failing run of each check that can fail.
+pub fn put_runs(explanation: &mut Explanation, seen: &wherefore_explain::Subject<'_>, answer: &Answer) {
+    for (check, verdict) in explanation.checks.iter_mut().zip(&answer.verdicts) {
+        check.run = verdict.run().map(|run| match &run.schedule {
+            Some(schedule) => schedule::as_run(seen.task, schedule),
+            None => seen.run(run),
+        });
+    }
 }
 
 /// The commands that find a failure again.

@@ -1,20 +1,70 @@
-//! The files that a command is given: folders and standard input stand for files.
+//! The files that a command is given: folders and standard input stand for files, and texts that
+//! were not saved.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::exit::CliError;
 
 /// The name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 
-/// A file with what was read from standard input, in a folder that only the user can enter. It is
-/// removed when this is dropped.
+/// A folder for a file of ours that only the user can enter. It is removed when this is dropped.
+struct OwnFolder(PathBuf);
+
+impl OwnFolder {
+    fn new() -> std::io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let time = std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
+        let name = format!("wherefore-{}-{time:x}-{count}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for OwnFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A file with what was read from standard input. It is removed when this is dropped.
 pub struct StandardInput {
-    folder: PathBuf,
+    _folder: OwnFolder,
     /// The file.
     pub file: PathBuf,
+}
+
+/// The text that a file has in an editor, before it is saved. It is removed when this is dropped.
+pub struct Unsaved {
+    _folder: OwnFolder,
+    /// The file as the user knows it.
+    file: PathBuf,
+    /// The file that holds the text: of the same name, in another folder.
+    pub holder: PathBuf,
+}
+
+impl Unsaved {
+    /// Writes a text down.
+    pub fn new(file: &Path, text: &str) -> std::io::Result<Self> {
+        let folder = OwnFolder::new()?;
+        let holder = folder.0.join(file.file_name().unwrap_or(OsStr::new("unsaved.c")));
+        std::fs::write(&holder, text)?;
+        Ok(Self { _folder: folder, file: file.to_owned(), holder })
+    }
+
+    /// Puts the text in the place of its file, and tells the name of that file if it was there.
+    pub fn replace(&self, files: &mut [PathBuf]) -> Option<PathBuf> {
+        let own = self.file.canonicalize().ok();
+        let is_own = |file: &PathBuf| *file == self.file || own.is_some() && file.canonicalize().ok() == own;
+        let place = files.iter_mut().find(|file| is_own(file))?;
+        Some(std::mem::replace(place, self.holder.clone()))
+    }
 }
 
 impl StandardInput {
@@ -23,19 +73,11 @@ impl StandardInput {
         let wrong = |error| CliError::File { file: "standard input".to_owned(), error };
         let mut text = Vec::new();
         std::io::stdin().read_to_end(&mut text).map_err(wrong)?;
-        let number = std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
-        let folder = std::env::temp_dir().join(format!("wherefore-{}-{number:x}", std::process::id()));
-        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(wrong)?;
-        let file = folder.join("stdin.c");
-        let input = Self { folder, file };
+        let folder = OwnFolder::new().map_err(wrong)?;
+        let file = folder.0.join("stdin.c");
+        let input = Self { _folder: folder, file };
         std::fs::write(&input.file, text).map_err(wrong)?;
         Ok(input)
-    }
-}
-
-impl Drop for StandardInput {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

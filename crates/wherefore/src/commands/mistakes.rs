@@ -47,7 +47,8 @@ pub fn explained(error: LoadError, files: &[PathBuf], options: &Options) -> CliE
                     return no_entry(files, options);
                 }
             }
-            let improved: Vec<Option<Diagnostic>> = diagnostics.iter().map(missing_semicolon).collect();
+            let improved: Vec<Option<Diagnostic>> =
+                diagnostics.iter().map(|one| missing_semicolon(one, &options.file_of(&one.file))).collect();
             if improved.iter().any(Option::is_some) {
                 let diagnostics =
                     diagnostics.iter().zip(improved).map(|(old, new)| new.unwrap_or_else(|| old.clone()));
@@ -64,7 +65,7 @@ const MOST_NAMES: usize = 6;
 
 /// There is no function where execution starts: names those where it could.
 fn no_entry(files: &[PathBuf], options: &Options) -> CliError {
-    let file = files.first().map(|file| file.display().to_string()).unwrap_or_default();
+    let file = files.first().map(|file| options.name_of(file)).unwrap_or_default();
     let names = functions(files, options);
     let mut message = format!("there is no function `{}`", options.entry);
     if let Some(first) = names.first() {
@@ -85,7 +86,7 @@ fn no_entry(files: &[PathBuf], options: &Options) -> CliError {
 fn functions(files: &[PathBuf], options: &Options) -> Vec<String> {
     let Ok(translation) = c::translate_every_function(files, options) else { return Vec::new() };
     let program = &translation.program;
-    let is_given = |name: &str| files.iter().any(|file| file == Path::new(name));
+    let is_given = |name: &str| files.iter().any(|file| options.name_of(file) == name);
     let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
     // Procedures of ours have places, too, but their names are not there.
     let is_written = |procedure: &&Procedure| {
@@ -99,11 +100,11 @@ fn functions(files: &[PathBuf], options: &Options) -> Vec<String> {
 
 /// The error that says that a `;` is missing, at its place, if that is the likely reason of a
 /// syntax error: the line before ends in something that a statement can end in, with all of its
-/// parentheses closed.
-fn missing_semicolon(diagnostic: &Diagnostic) -> Option<Diagnostic> {
+/// parentheses closed. `file` holds its text.
+fn missing_semicolon(diagnostic: &Diagnostic, file: &Path) -> Option<Diagnostic> {
     let error = &diagnostic.error;
     let token = error.message.strip_prefix("syntax error at `")?.strip_suffix('`')?;
-    let bytes = std::fs::read(&diagnostic.file).ok()?;
+    let bytes = std::fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let end = end_of_the_line_before(&text, error.line, token)?;
     let message = format!("a `;` seems to be missing here, before `{token}` on line {}", error.line);

@@ -5,6 +5,7 @@ use serde::Serialize;
 use wherefore_check::threads::why::SwitchReason;
 use wherefore_check::threads::{Covered, Schedule, ScheduleLimits, ScheduleSearch, Way};
 use wherefore_check::{Answer, Overall, Why};
+use wherefore_explain::model::{Extent, Run, Step};
 use wherefore_program::{Interpreter, LocationKind, ProcedureId, Program, Span, Task, Var, Variable};
 
 use super::threads::switches::Switch;
@@ -186,6 +187,7 @@ pub fn saturated_in_words(saturated: usize) -> String {
     format!("for every number of context switches: {switches} all configurations")
 }
 
+/// The contexts of a schedule; `kept` says of each step whether it matters, if that is known.
 fn blocks(task: &Task, schedule: &Schedule, kept: &[bool]) -> Vec<Block> {
     let trace = &schedule.trace;
     let program = &*task.program;
@@ -256,6 +258,42 @@ fn blocks(task: &Task, schedule: &Schedule, kept: &[bool]) -> Vec<Block> {
         switch: None,
     };
     trace.contexts().into_iter().map(context).collect()
+}
+
+/// A failing schedule as a run: the steps of all threads, in their order.
+pub fn as_run(task: &Task, schedule: &Schedule) -> Run {
+    let kept = wherefore_check::threads::why::kept(task, schedule);
+    let sources = &task.program.sources;
+    let mut run = Run::default();
+    for block in blocks(task, schedule, &kept) {
+        for line in block.steps {
+            let file = sources.iter().position(|source| source.name() == line.file).unwrap_or_default();
+            if line.matters.unwrap_or(true) {
+                run.slice.push(run.steps.len());
+            }
+            run.steps.push(Step {
+                extent: whole_line(sources.get(file).map_or("", |source| source.text()), file, line.line),
+                text: format!("thread {} ({}): {}", block.thread, block.name, line.text),
+                procedure: line.procedure,
+                values: line.changes.into_iter().collect(),
+                ..Step::default()
+            });
+        }
+    }
+    // The failing step is where it ends, whatever the slice says.
+    let last = run.steps.len().saturating_sub(1);
+    if !run.steps.is_empty() && run.slice.last() != Some(&last) {
+        run.slice.push(last);
+    }
+    run
+}
+
+/// A line without the blanks around it.
+pub fn whole_line(text: &str, file: usize, line: u32) -> Extent {
+    let content = text.split('\n').nth(line.saturating_sub(1) as usize).unwrap_or("");
+    let blanks = content.chars().take_while(|letter| letter.is_whitespace()).count() as u32;
+    let end = content.trim_end().chars().count() as u32;
+    Extent { file, start: (line, blanks.min(end) + 1), end: (line, end + 1) }
 }
 
 /// Whether a place is in a model of a library function.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use wherefore_program::Program;
 
+use super::folded;
 use super::project::ProjectReport;
 use super::report::{CheckReport, Place, Refinement, Replayed, Run, Word};
 use super::run::{RunStep, Slice};
@@ -60,11 +61,14 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
             Some(slice) if !style.all_steps && slice.matter < slice.of => {
                 let Slice { matter, of } = slice;
                 let _ = writeln!(out, "\n{which}, to {}; {matter} of its {of} steps matter:", error.words());
-                write_run_in_part(&mut out, &report.trace);
+                folded::write(&mut out, &report.trace);
             }
             _ => {
                 let _ = writeln!(out, "\n{which}, to {}:", error.words());
-                write_run(&mut out, &report.trace);
+                match style.all_steps {
+                    true => folded::write_all(&mut out, &report.trace),
+                    false => folded::write(&mut out, &report.trace),
+                }
             }
         }
         if let Some(replay) = &report.replay {
@@ -197,24 +201,6 @@ pub fn slice(answer: &SliceReport, file: &str) -> String {
     out
 }
 
-/// The steps of a run that matter, with the number of those in between that do not.
-fn write_run_in_part(out: &mut String, trace: &[RunStep]) {
-    let mut rest = trace;
-    let mut seen = Seen::default();
-    while let Some(first) = rest.first() {
-        let matters = first.matters != Some(false);
-        let count = rest.iter().take_while(|step| (step.matters != Some(false)) == matters).count();
-        let (part, after) = rest.split_at(count);
-        if matters {
-            write_steps(out, part, &mut seen);
-        } else {
-            let steps = if count == 1 { "step that does" } else { "steps that do" };
-            let _ = writeln!(out, "    …  {count} {steps} not matter");
-        }
-        rest = after;
-    }
-}
-
 /// So many steps of a run are shown in a table.
 const FEW_STEPS: usize = 8;
 
@@ -240,33 +226,6 @@ pub fn run_in_short(out: &mut String, run: &Run) {
     }
 }
 
-/// The steps of a run; values are shown where they change.
-pub(super) fn write_run(out: &mut String, trace: &[RunStep]) {
-    write_steps(out, trace, &mut Seen::default());
-}
-
-/// The values that were shown last, by function, depth and name.
-type Seen<'a> = std::collections::HashMap<(&'a str, usize, &'a str), &'a str>;
-
-/// Some steps of a run; values are shown where they are not those that were shown last.
-fn write_steps<'a>(out: &mut String, trace: &'a [RunStep], seen: &mut Seen<'a>) {
-    let lines: Vec<String> = trace
-        .iter()
-        .map(|step| {
-            format!("{:5}  {}{}  {}", step.line, "  ".repeat(step.depth - 1), step.procedure, step.text)
-        })
-        .collect();
-    let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0).min(60);
-    for (step, line) in trace.iter().zip(&lines) {
-        let changed = step.values.iter().filter(|(name, value)| {
-            seen.insert((&step.procedure, step.depth, name), value) != Some(value.as_str())
-        });
-        let changed: Vec<String> = changed.map(|(name, value)| format!("{name}={value}")).collect();
-        let line = format!("{line:width$}  {}", changed.join(" "));
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
-}
-
 /// The answer of `project`: the source, each line marked.
 pub fn project(answer: &ProjectReport, program: &Program, file: &str) -> String {
     let mut out = String::new();
@@ -279,7 +238,7 @@ pub fn project(answer: &ProjectReport, program: &Program, file: &str) -> String 
             return out;
         }
         let _ = writeln!(out, "\n\na failing run through line {}:", through.line);
-        write_run(&mut out, &through.trace);
+        folded::write(&mut out, &through.trace);
         if let Some(replay) = &through.replay {
             let why = replay.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
             let _ = writeln!(out, "replay: {}{why}", replay.outcome);

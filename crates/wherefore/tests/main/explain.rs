@@ -135,6 +135,49 @@ fn explanations_as_json_are_those_of_the_schema() {
 }
 
 #[test]
+fn a_proof_names_the_lines_that_it_depends_on_and_what_is_vacuous() {
+    let folder = Folder::new("explain-safe");
+    let program = "\
+extern unsigned __VERIFIER_nondet_uint(void);
+extern void reach_error(void);
+int main(void)
+{
+    unsigned x = __VERIFIER_nondet_uint(), noise = 0;
+    unsigned square = x * x;
+    if (x > 3)
+        noise = x;
+    if (x % 2 == 1 && square % 2 == 0)
+        reach_error();
+    if (x % 2 == 1 && square % 8 != 1) {
+        if (x == 5)
+            reach_error();
+    }
+    return noise > 7;
+}
+";
+    std::fs::write(folder.0.join("safe.c"), program).expect("the program is written");
+    let answer = json(&folder.run(&["explain", "safe.c", "--json"]));
+    assert_eq!(mistakes(&answer), [""; 0]);
+    let grounds = &answer["grounds"];
+    let held = grounds["by_proof"].as_u64().zip(grounds["by_data_flow"].as_u64());
+    assert_eq!(held.map(|(proof, flow)| proof + flow), Some(2), "{answer}");
+    assert_eq!(
+        grounds["vacuous"],
+        answer["targets"]
+            .as_array()
+            .map_or(0, |all| { all.iter().filter(|check| check["verdict"] == "unreachable").count() })
+    );
+    let lines = grounds["lines"].as_array().expect("lines");
+    assert!(lines.contains(&6.into()) && lines.contains(&9.into()), "{grounds}");
+    assert!(!lines.contains(&7.into()) && !lines.contains(&8.into()), "{grounds}");
+    let shown = text(&folder.run(&["explain", "safe.c"]));
+    assert!(shown.contains("do not matter for these checks"), "{shown}");
+    let answer = json(&folder.run(&["explain", &repository("examples/mccarthy.c"), "--json"]));
+    let invariants = answer["invariants"].as_array().expect("invariants");
+    assert!(invariants.iter().any(|one| one["formula"] == "n > 100 || result == 91"), "{invariants:?}");
+}
+
+#[test]
 fn pages_logs_and_witnesses_are_written() {
     let folder = Folder::new("explain-files");
     let files =

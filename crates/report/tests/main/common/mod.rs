@@ -154,6 +154,7 @@ pub fn min_max() -> Explanation {
             },
             verdict: CheckVerdict::Unsafe,
             reason: None,
+            run: None,
         }],
         always: false,
         sources: vec![Source { name: "minmax.c".into(), text: MIN_MAX.into() }],
@@ -188,6 +189,7 @@ pub fn min_max() -> Explanation {
             .map(|(line, predicates)| (at(line), predicates))
             .into(),
         invariants: vec![],
+        grounds: None,
         procedures: vec![min_max_graph()],
         assumptions: vec![],
         reproduce: Reproduce {
@@ -286,6 +288,14 @@ pub fn safe() -> Explanation {
             invariant(place(7, "while"), "locked + coins == 1 && (locked == 0 || locked == 1)", true),
             invariant(place(10, "if"), "locked + coins == 1", false),
         ],
+        grounds: Some(Grounds {
+            by_data_flow: 2,
+            by_proof: 1,
+            vacuous: 1,
+            checked: Some("checked by other code".into()),
+            lines: lines(&[6, 7, 8, 9, 12]),
+            of: 6,
+        }),
         assumptions: vec!["turnstile.c:7: the input function changes no memory of the program".into()],
         reproduce: Reproduce { command: "wherefore explain turnstile.c".into(), harness: None },
         stats: Stats {

@@ -16,7 +16,7 @@ use super::FlowArgs;
 use crate::commands::c::{CArgs, Claimed, Loaded};
 use crate::commands::report::{CheckReport, Parts};
 use crate::commands::run::RunStep;
-use crate::commands::{Subject, text};
+use crate::commands::{Subject, folded, text};
 use crate::exit::{CliError, Exit, print};
 use crate::limits::DEFAULT_FOR_C;
 
@@ -101,7 +101,7 @@ pub(super) fn run(args: &mut FlowArgs, condition: String, out: &mut impl Write) 
     match (can, &reason) {
         ("yes", _) => {
             shown.push_str("yes, in this run:\n");
-            text::write_run(&mut shown, &report.trace);
+            folded::write(&mut shown, &report.trace);
         }
         ("no", None) => {
             shown.push_str("no: this is proved\n");
