@@ -264,7 +264,7 @@ impl CSubject {
         } else if self.options.checks.is_empty() {
             property::nothing(self)
         } else {
-            format!("{}, nothing whose behaviour can be undefined", property::nothing(self))
+            format!("{}, nothing that is checked for undefined behaviour", property::nothing(self))
         };
         format!("nothing to check: {why}")
     }

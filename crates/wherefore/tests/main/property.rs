@@ -135,12 +135,12 @@ fn a_program_with_nothing_to_check_is_said_to_have_nothing() {
     let text = "int main(void) { return 0; }";
     let (code, out, _) = ask("check", "nothing", text, &[]);
     assert_eq!(code, Some(0));
-    assert!(out.contains("t.c: safe (nothing to check: no assertion, no error function, nothing whose behaviour can be undefined)\n"), "{out}");
+    assert!(out.contains("t.c: safe (nothing to check: no assertion, no error function, nothing that is checked for undefined behaviour)\n"), "{out}");
     let (_, out, _) = ask("check", "nothing-json", text, &["--json"]);
     let answer: serde_json::Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(
         answer["reason"],
-        "nothing to check: no assertion, no error function, nothing whose behaviour can be undefined"
+        "nothing to check: no assertion, no error function, nothing that is checked for undefined behaviour"
     );
     assert_eq!(answer["vacuous"], serde_json::Value::Null, "nothing was named");
 }

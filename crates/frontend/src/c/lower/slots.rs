@@ -202,6 +202,12 @@ impl Lower<'_, '_> {
         let class = self.cx.classes.find(class);
         if !self.cx.given.contains(&class) {
             self.check_null(base_of(pointer), "follows a null pointer", at);
+        } else if self.asks(ViolationKind::Null) {
+            // The strings of `argv` are in this part of memory.
+            self.cx.assume(
+                "the argument of the program that is used is there: its index is below `argc`",
+                Some(span),
+            );
         }
         let layout = self.cx.layout(class);
         if layout.open {
