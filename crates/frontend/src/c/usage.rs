@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ctype::CType;
+use super::lower::jumps::JUMP;
 use super::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
 use wherefore_program::BinaryOp;
 
@@ -19,6 +20,8 @@ pub(crate) struct Usage {
     pub(crate) exposed: FxHashSet<ObjectId>,
     /// Functions that may call themselves, directly or not.
     pub(crate) recursive: FxHashSet<FunctionId>,
+    /// Functions whose calls `longjmp` may leave: they call it, directly or not.
+    pub(crate) jumping: FxHashSet<FunctionId>,
 }
 
 /// `array[index]` without the array turning into a pointer first.
@@ -67,7 +70,7 @@ impl Usage {
         for id in entries.iter().copied().chain(tree.constructors()).chain(tree.destructors()) {
             walk.function(id);
         }
-        let mut edges: Vec<(FunctionId, BTreeSet<FunctionId>, bool)> = Vec::new();
+        let mut edges: Vec<CallsOf> = Vec::new();
         while let Some(id) = walk.queue.pop() {
             walk.calls.clear();
             walk.indirect = false;
@@ -83,12 +86,32 @@ impl Usage {
             }
         }
         usage.recursive = recursive(&edges);
+        usage.jumping = jumping(tree, &edges);
         usage
     }
 }
 
+/// The functions from which calls lead to a jump.
+fn jumping(tree: &Tree, edges: &[CallsOf]) -> FxHashSet<FunctionId> {
+    let mut found = FxHashSet::default();
+    loop {
+        let before = found.len();
+        for (from, calls, _) in edges {
+            if calls.iter().any(|id| found.contains(id) || tree.function(*id).name == JUMP) {
+                found.insert(*from);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+/// A function, those that it may call, and whether it calls through pointers.
+type CallsOf = (FunctionId, BTreeSet<FunctionId>, bool);
+
 /// The functions that can reach themselves.
-fn recursive(edges: &[(FunctionId, BTreeSet<FunctionId>, bool)]) -> FxHashSet<FunctionId> {
+fn recursive(edges: &[CallsOf]) -> FxHashSet<FunctionId> {
     let positions: FxHashMap<FunctionId, usize> =
         edges.iter().enumerate().map(|(i, (from, ..))| (*from, i)).collect();
     let successors: Vec<Vec<usize>> = edges

@@ -398,7 +398,6 @@ fn what_is_not_supported_is_refused_with_its_line() {
             "int main(void) {\n  int a[3] = {1, 2, 3, 4};\n}",
             "t.c:2:12: something here is not supported (there are more initial values than there is room for)",
         ),
-        ("int main(void) {\n  longjmp(0, 1);\n}", "t.c:2:3: longjmp is not supported"),
     ];
     for (text, message) in cases {
         assert_eq!(refused(text).first().map(String::as_str), Some(message), "{text}");

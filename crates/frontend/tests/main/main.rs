@@ -5,6 +5,7 @@ mod c_bench;
 mod c_floats;
 mod c_front;
 mod c_judged;
+mod c_jumps;
 mod c_layouts;
 mod c_library;
 mod c_order;

@@ -216,6 +216,11 @@ impl Body {
         Var::Local(index)
     }
 
+    /// Whether values of parts of an expression are kept.
+    pub(crate) fn uses_temporaries(&self) -> bool {
+        self.temporaries.iter().any(|(_, _, used)| *used > 0)
+    }
+
     pub(crate) fn mark(&self) -> Mark {
         Mark(self.temporaries.iter().map(|(_, _, used)| *used).collect())
     }

@@ -114,6 +114,9 @@ impl Lower<'_, '_> {
         if self.cx.tree.function(id).body.is_none() {
             return self.call_unknown(id, arguments, term, want);
         }
+        if self.is_setjmp(id) {
+            return self.setjmp(id, arguments, term, want);
+        }
         if models::compares(&self.cx.tree.function(id).name) {
             let text = "how often and in which order `qsort` and `bsearch` compare does not matter";
             self.cx.assume(text, Some(term.span));
@@ -129,7 +132,7 @@ impl Lower<'_, '_> {
         self.call_procedure(id, &values, &types, term, want)
     }
 
-    fn call_procedure(
+    pub(super) fn call_procedure(
         &mut self,
         id: FunctionId,
         values: &[Vec<Expr>],
@@ -165,6 +168,12 @@ impl Lower<'_, '_> {
             }
         }
         let results = self.cx.result_types(id);
+        // What is left by a jump assigns nothing.
+        if let (Want::Into(target), true) = (&want, self.cx.usage.jumping.contains(&id)) {
+            let value = self.call_procedure(id, values, types, term, Want::Value)?;
+            self.body.assign(span, vec![target.clone()], value);
+            return Ok(Vec::new());
+        }
         let mut targets: Vec<Option<Target>> = vec![None; results.len()];
         let mut read = Vec::new();
         match &want {
@@ -182,6 +191,7 @@ impl Lower<'_, '_> {
         let callee = self.cx.callee(id, span);
         let call = Call { callee, arguments, results: targets, assignment: Assignment::default() };
         self.body.step(span, LocationKind::Call, Operation::Call(call));
+        self.look_for_jump(id, span);
         if !matches!(want, Want::Value) {
             return Ok(Vec::new());
         }
@@ -251,11 +261,8 @@ impl Lower<'_, '_> {
             let what = format!("`{}` is", function.name);
             return Err(Problem::unsupported(span, &what));
         }
-        if matches!(function.name.as_str(), "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp") {
-            return self.setjmp(id, arguments, term, want);
-        }
-        if matches!(function.name.as_str(), "longjmp" | "_longjmp" | "siglongjmp" | "__longjmp_chk") {
-            return Err(Problem::unsupported(span, &format!("`{}` is", function.name)));
+        if let Some(outcome) = self.jump_convention(&function.name, arguments, term)? {
+            return Ok(outcome);
         }
         self.pass(&function.name, arguments, span)?;
         if !function.returns {
@@ -280,21 +287,6 @@ impl Lower<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// `setjmp` returns 0; that it returns again is up to `longjmp`, which is not modelled.
-    fn setjmp(&mut self, id: FunctionId, arguments: &[Term], term: &Term, want: Want) -> Checked<Vec<Expr>> {
-        let span = term.span;
-        self.cx.assume("only the program itself jumps to where it has called `setjmp`", Some(span));
-        arguments.iter().rev().try_for_each(|argument| self.effects(argument))?;
-        self.changes(id, arguments, span)?;
-        let zero = Expr::constant(0, self.cx.tree.types.scalar(&term.ty));
-        match want {
-            Want::Nothing => {}
-            Want::Value => return Ok(vec![zero]),
-            Want::Into(target) => self.body.assign(span, vec![target], vec![zero]),
-        }
-        Ok(Vec::new())
     }
 
     /// Arbitrary values, for a run that does not get here.
@@ -417,6 +409,9 @@ impl Lower<'_, '_> {
             let wanted = if matches!(want, Want::Nothing) { Want::Nothing } else { Want::Value };
             let outcome = self.attempt(|lower| {
                 lower.usable(id)?;
+                if lower.is_setjmp(id) {
+                    return Err(Problem::unsupported(span, "`setjmp` through a pointer is"));
+                }
                 if variadic(&id) {
                     let what = "a call through a pointer with variable arguments is";
                     return Err(Problem::unsupported(span, what));

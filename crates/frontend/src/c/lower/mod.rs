@@ -7,8 +7,8 @@
 //!    evaluated first; `rules.rs`, `slots.rs`: checks in front of what C leaves
 //!    undefined.
 //! 4. `statement.rs`, `declare.rs`, `scopes.rs`, `call.rs`, `conventions.rs`, `initial.rs`;
-//!    `outside.rs`: functions without a body; `events.rs`, `guards.rs`, `modelled.rs`: rules of a
-//!    property; `start.rs`: what happens before `main`.
+//!    `outside.rs`: functions without a body; `jumps.rs`: `setjmp` and `longjmp`; `events.rs`,
+//!    `guards.rs`, `modelled.rs`: rules of a property; `start.rs`: what happens before `main`.
 
 mod body;
 mod branch;
@@ -19,6 +19,7 @@ mod events;
 mod floats;
 mod guards;
 mod initial;
+pub(crate) mod jumps;
 mod lifetimes;
 mod memory;
 mod modelled;
@@ -111,6 +112,8 @@ pub(crate) struct Context<'t> {
     heap: Option<Var>,
     stack: Option<Var>,
     locals: Option<Var>,
+    /// The variables of jumps by `longjmp`.
+    jumping: Option<jumps::Jumping>,
     /// Whether the program takes memory from the stack (`alloca`).
     takes_from_stack: bool,
     /// Which local objects have fresh memory each time they are declared, as far as it is known.
@@ -195,6 +198,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         heap: None,
         stack: None,
         locals: None,
+        jumping: None,
         takes_from_stack: usage
             .functions
             .iter()
@@ -423,6 +427,7 @@ impl Context<'_> {
             guards: Vec::new(),
             is_library,
             is_claim: false,
+            returning: jumps::Returning::default(),
             sure: (LocationId(0), Vec::new()),
         };
         lower.entered_once =
@@ -465,6 +470,8 @@ pub(crate) struct Lower<'c, 't> {
     is_library: bool,
     /// Whether a claim is evaluated, which is no part of the program.
     is_claim: bool,
+    /// The calls of `setjmp`.
+    returning: jumps::Returning,
     /// What checks have just made sure of, and the location behind them.
     sure: (LocationId, Vec<Expr>),
 }

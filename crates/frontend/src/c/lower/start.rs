@@ -8,6 +8,7 @@ use wherefore_program::{
 
 use super::body::Body;
 use super::events::Exit;
+use super::jumps::Returning;
 use super::place::Place;
 use super::storage::{Frame, Storage};
 use super::{Context, Lower};
@@ -44,6 +45,7 @@ impl Context<'_> {
             guards: Vec::new(),
             is_library: false,
             is_claim: false,
+            returning: Returning::default(),
             sure: (LocationId(0), Vec::new()),
         };
         lower.choose_object(span);
@@ -57,6 +59,7 @@ impl Context<'_> {
             lower.run(id, span);
         }
         lower.call_entries(entries, span);
+        lower.finish_jumps(&[], span);
         lower.close(name, span, 0, Vec::new(), None)
     }
 }
@@ -112,6 +115,7 @@ impl Lower<'_, '_> {
         let callee = self.cx.procedures[&id];
         let call = Call { callee, arguments, results, assignment: Assignment::default() };
         self.body.step(span, LocationKind::Call, Operation::Call(call));
+        self.look_for_jump(id, span);
     }
 
     /// How many arguments `main` gets: at least the name of the program.

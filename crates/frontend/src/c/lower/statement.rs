@@ -60,6 +60,8 @@ impl Lower<'_, '_> {
             let location = self.labelled(&name, function.span);
             self.unsupported_from(location, Problem::new(function.span, message));
         }
+        let results = self.cx.result_types(id);
+        self.finish_jumps(&results, function.end);
         self.enter_frame(id);
         parameters
     }
