@@ -19,6 +19,7 @@ use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
 use crate::refinement::diagrams::interpolants::Heuristic;
 use crate::refinement::solver::SolverRefinement;
+use crate::single_run::SingleRun;
 use crate::small_values::SmallValues;
 use crate::threads::ScheduleSearch;
 use crate::verdict::{Answer, EngineName, Verdict};
@@ -81,6 +82,8 @@ pub enum EngineChoice {
     SmallValues,
     /// All states one by one, as far as constants go.
     States,
+    /// The run of a program that takes no input.
+    SingleRun,
 }
 
 /// How long engines with proofs to show are alone, if proofs are shown.
@@ -109,6 +112,7 @@ impl Question {
             (EngineChoice::Random, _) => vec![Arc::new(RandomRuns::default())],
             (EngineChoice::Invariants, false) => vec![solver(), Arc::new(Induction { way: Way::Both })],
             (EngineChoice::Induction, _) => vec![Arc::new(Induction { way: Way::Deep })],
+            (EngineChoice::SingleRun, _) => vec![Arc::new(SingleRun)],
             (EngineChoice::States, _) => vec![Arc::new(Enumeration::default())],
             (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
             (EngineChoice::SmallValues, _) => vec![Arc::new(SmallValues::default())],
@@ -118,7 +122,8 @@ impl Question {
                 let (values, random) = (SmallValues { parts: 3, wait }, Arc::new(RandomRuns::default()));
                 let induction = Arc::new(Induction { way: Way::Both });
                 let states = Arc::new(Enumeration::starting_after(wait));
-                vec![Arc::new(BoundedChecking), solver(), Arc::new(values), induction, random, states]
+                let run = Arc::new(SingleRun);
+                vec![Arc::new(BoundedChecking), solver(), Arc::new(values), induction, random, states, run]
             }
             (EngineChoice::Refinement | EngineChoice::Invariants, true) => {
                 let heuristic = self.heuristic.or(Some(Heuristic::default()));

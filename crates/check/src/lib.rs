@@ -56,6 +56,7 @@ mod random_runs;
 mod reached;
 pub mod refinement;
 mod rename;
+mod single_run;
 mod sliced;
 pub mod small_values;
 mod source_text;
@@ -76,6 +77,7 @@ pub use portfolio::{Extent, portfolio};
 pub use projected::project_from;
 pub use prover::{NoProver, Prover};
 pub use random_runs::RandomRuns;
+pub use single_run::SingleRun;
 pub use through::{Through, through};
 pub use verdict::{
     Answer, Cause, CheckError, Decision, EngineName, Evidence, Facts, FailingRun, Overall, PointKind, Proof,

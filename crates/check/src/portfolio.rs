@@ -514,6 +514,10 @@ fn undecided(
             _ => {}
         }
     }
+    // That there are several runs says nothing about how far the others came.
+    if stopped.len() > 1 {
+        stopped.retain(|one| one.cause != Cause::TakesInput);
+    }
     facts.bound = facts.bound.max(stopped.iter().filter_map(|one| one.bound).max());
     let why = match (watch.stopped(), limit) {
         (Some(stop @ StopReason::Memory), _) => Why::Limit(stop),

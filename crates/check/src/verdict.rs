@@ -190,6 +190,8 @@ pub enum EngineName {
     SmallValues,
     /// All states one by one, as far as constants go.
     Enumeration,
+    /// The run of a program that takes no input.
+    SingleRun,
     /// Ranges of variables at all locations.
     DataFlow,
     /// Schedules: all configurations, one by one.
@@ -214,6 +216,7 @@ impl EngineName {
             Self::Reachability => "pdr",
             Self::SmallValues => "values",
             Self::Enumeration => "states",
+            Self::SingleRun => "run",
             Self::DataFlow => "flow",
             Self::Explicit => "explicit",
             Self::Eager => "eager",
@@ -234,6 +237,7 @@ impl fmt::Display for EngineName {
             Self::Reachability => "property-directed reachability",
             Self::SmallValues => "exact checking of small values",
             Self::Enumeration => "enumeration of states",
+            Self::SingleRun => "the only run",
             Self::DataFlow => "data flow",
             Self::Explicit => "explicit search",
             Self::Eager => "the reduction to a sequential program",
@@ -376,6 +380,8 @@ pub enum Cause {
     NoPredicates,
     /// Facts and steps do not exclude a failure, up to the largest depth of induction.
     NotInductive,
+    /// The program takes input, so that it has several runs.
+    TakesInput,
     /// A way to a failure was found, which is left to engines that make runs.
     OpenWay,
     /// A proof was found, but its check did not accept it.
@@ -399,6 +405,7 @@ impl Stopped {
             Cause::LargestBound => "the largest bound was reached",
             Cause::NoPredicates => "no predicates were found that exclude a counterexample",
             Cause::NotInductive => "the checks are not inductive to the largest depth",
+            Cause::TakesInput => "the program takes input, or rests on values that are not set",
             Cause::OpenWay => "a way to a failure remains that it cannot run",
             Cause::ProofNotAccepted(why) => why,
             Cause::NoFailure { runs: 0 } => "no time was left",
@@ -423,6 +430,7 @@ impl Stopped {
             }
             EngineName::RandomRuns => format!("random runs: {cause}"),
             EngineName::Enumeration => format!("enumeration of states: {cause}"),
+            EngineName::SingleRun => format!("the only run: {cause}"),
             EngineName::Induction => format!("induction: {cause}"),
             EngineName::SmallValues => format!("small values: {cause}"),
             EngineName::Reachability => {

@@ -19,6 +19,7 @@ mod random_threads;
 mod recursion;
 mod refinement;
 mod rules;
+mod single_run;
 mod small_values;
 mod thread_cases;
 mod thread_reasons;

@@ -401,6 +401,7 @@ fn proof(explanation: &Explanation, sources: &Sources, paper: &mut Paper) {
             Some("diagrams") => "decision diagrams: no state that can be reached fails".into(),
             Some("values") => "decision diagrams over the variables that take few values".into(),
             Some("states") => "enumeration of states, with constants for pointers and flags".into(),
+            Some("run") => "its only run: it takes no input".into(),
             Some("induction") => "induction".into(),
             Some("pdr") => "property-directed reachability".into(),
             Some("flow") => "data flow: the ranges of variables".into(),

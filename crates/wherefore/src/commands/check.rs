@@ -100,6 +100,8 @@ enum Engine {
     Values,
     /// All states one by one, as far as constants go: proves only (C).
     States,
+    /// The run of a program that takes no input, however long it is.
+    Run,
     /// With threads: all configurations, one by one.
     Explicit,
     /// With threads: a bounded number of contexts as a sequential program, decided exactly.
@@ -178,6 +180,7 @@ impl CheckArgs {
             Engine::Pdr => EngineChoice::Reachability,
             Engine::Values => EngineChoice::SmallValues,
             Engine::States => EngineChoice::States,
+            Engine::Run => EngineChoice::SingleRun,
             Engine::Explicit | Engine::Eager | Engine::Events | Engine::Modular => EngineChoice::Auto,
         };
         let refused = |what: &str| Err(self.program.question(what.to_owned()));
@@ -192,6 +195,7 @@ impl CheckArgs {
                     | EngineChoice::Random
                     | EngineChoice::SmallValues
                     | EngineChoice::States
+                    | EngineChoice::SingleRun
             )
         {
             return refused(
@@ -225,7 +229,8 @@ impl CheckArgs {
             | Engine::Induction
             | Engine::Pdr
             | Engine::Values
-            | Engine::States => None,
+            | Engine::States
+            | Engine::Run => None,
             Engine::Random => has_threads.then_some(Way::Random),
             Engine::Events => Some(Way::Events),
             Engine::Modular => Some(Way::Modular),

@@ -1,0 +1,123 @@
+//! The only run of a program without input proves it or is its failing run.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use wherefore_check::{Budget, EngineChoice, Overall, Question, Replaying, Session, answer};
+use wherefore_testing::{cases, seed};
+
+use crate::c_support::random;
+use crate::random_runs::task;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Found {
+    Safe,
+    Unsafe,
+    Unknown,
+}
+
+fn found(text: &str, engine: EngineChoice) -> Found {
+    let question = Question { engine, replaying: Replaying::Off, ..Question::default() };
+    let budget = Budget::time(Duration::from_secs(60));
+    let task = task(text);
+    let answer = answer(&task, &question, &Session::default(), &budget);
+    for run in answer.verdicts.iter().filter_map(|verdict| verdict.run()) {
+        task.program.replay(&run.trace).expect("the run is one of the program");
+    }
+    match answer.decision() {
+        Overall::Safe => Found::Safe,
+        Overall::Unsafe(_) => Found::Unsafe,
+        _ => Found::Unknown,
+    }
+}
+
+/// Random programs whose inputs are constants: bounded checking says the same. One that is left
+/// makes the engine give up, unless it does not matter.
+#[test]
+fn random_programs_without_input_are_decided_as_by_bounded_checking() {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed() as u8; 32]);
+    let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
+    let mut decided = 0;
+    for case in 0..cases(60) {
+        let mut text = random::program().new_tree(&mut runner).unwrap().current();
+        for part in [0, 2, 4] {
+            text = text.replacen("__VERIFIER_nondet_int() &", &format!("{} &", case >> part & 3), 1);
+        }
+        text = match case % 4 {
+            0 => text.replacen("int *p", "int unused, *p", 1).replacen(
+                "  if (",
+                "  unused = __VERIFIER_nondet_int();\n  if (",
+                1,
+            ),
+            1 => text.replacen("= 1 &", "= __VERIFIER_nondet_int() &", 1),
+            _ => text,
+        };
+        let single = found(&text, EngineChoice::SingleRun);
+        if single != Found::Unknown {
+            decided += 1;
+            assert_eq!(single, found(&text, EngineChoice::Bounded), "{text}");
+        }
+    }
+    assert!(decided * 2 > cases(60), "{decided} were decided");
+}
+
+const HEAD: &str = "#include <stdlib.h>\n#include <stdio.h>\n#include <string.h>\nextern int in(void); extern void reach_error(void);\n";
+
+#[test]
+fn long_runs_are_made_and_what_matters_is_given() {
+    let programs = [
+        // A recursion with hundreds of thousands of calls.
+        (
+            "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); } int main(void) { if (f(22) != 17711) reach_error(); return 0; }",
+            Found::Safe,
+        ),
+        (
+            "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); } int main(void) { if (f(12) == 144) reach_error(); return 0; }",
+            Found::Unsafe,
+        ),
+        // A sieve.
+        (
+            "static char no[30000]; int main(void) { int i, j, n = 0; for (i = 2; i < 30000; i++) { if (no[i]) continue; n++; for (j = 2 * i; j < 30000; j += i) no[j] = 1; } if (n != 3245) reach_error(); return 0; }",
+            Found::Safe,
+        ),
+        // Results that nobody reads; variables that are written first.
+        (
+            "int main(void) { int x, y, i; for (i = 0; i < 50; i++) { int z; z = i; x = z; y = x; printf(\"%d\", y); } if (x != 49) reach_error(); return 0; }",
+            Found::Safe,
+        ),
+        (
+            "int main(void) { int *p = malloc(8), *q; if (!p) return 0; p[1] = 4; q = p; if (q[1] != 4) reach_error(); free(p); return 0; }",
+            Found::Safe,
+        ),
+        // Inputs, values that are not set, and memory that nobody has written.
+        ("int main(void) { int x = in(); if (x * x == 7) reach_error(); return 0; }", Found::Unknown),
+        ("int main(void) { int x; if (x * x == 7) reach_error(); return 0; }", Found::Unknown),
+        (
+            "int main(void) { int v[3]; v[0] = 1; if (v[2] * v[2] == 7) reach_error(); return 0; }",
+            Found::Unknown,
+        ),
+        (
+            "int main(void) { int *p = malloc(8); if (!p) return 0; if (p[1] * p[1] == 7) reach_error(); return 0; }",
+            Found::Unknown,
+        ),
+        (
+            "int f(void) { int x; return x; } int main(void) { int y = f(); if (y * y == 7) reach_error(); return 0; }",
+            Found::Unknown,
+        ),
+        (
+            "int main(int argc, char **argv) { if (argc * argc == 7) reach_error(); return 0; }",
+            Found::Unknown,
+        ),
+        // An end that comes before what is not known.
+        (
+            "int main(void) { int i; for (i = 0; i < 9; i++) ; if (i == 9) exit(3); i = in(); if (i * i == 7) reach_error(); return 0; }",
+            Found::Safe,
+        ),
+    ];
+    for (text, expected) in programs {
+        let text = format!("{HEAD}{text}");
+        assert_eq!(found(&text, EngineChoice::SingleRun), expected, "{text}");
+    }
+}
