@@ -25,6 +25,7 @@ mod loop_facts;
 mod range;
 mod ranges;
 mod rewrite;
+mod shared;
 mod slice;
 mod states;
 

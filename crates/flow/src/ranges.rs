@@ -20,6 +20,7 @@ use wherefore_program::{
 use crate::expression::{Joined, Known, Narrow, assume, range_of};
 use crate::few::{Few, few_values};
 use crate::range::{Range, Thresholds};
+use crate::shared::Shared;
 
 /// States are widened after they have grown so many times.
 const PATIENCE: u32 = 4;
@@ -95,21 +96,41 @@ impl Fact {
 /// The ranges of all variables at one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Values {
-    globals: usize,
-    facts: Vec<Fact>,
+    globals: Shared<Fact>,
+    locals: Shared<Fact>,
 }
 
 impl Values {
-    fn index(&self, variable: Var) -> usize {
+    fn fact(&self, variable: Var) -> Option<&Fact> {
         match variable {
-            Var::Global(i) => i as usize,
-            Var::Local(i) => self.globals + i as usize,
+            Var::Global(i) => self.globals.get(i as usize),
+            Var::Local(i) => self.locals.get(i as usize),
+        }
+    }
+
+    fn fact_mut(&mut self, variable: Var) -> &mut Fact {
+        match variable {
+            Var::Global(i) => self.globals.get_mut(i as usize),
+            Var::Local(i) => self.locals.get_mut(i as usize),
+        }
+    }
+
+    fn set(&mut self, variable: Var, fact: Fact) {
+        match variable {
+            Var::Global(i) => self.globals.set(i as usize, fact),
+            Var::Local(i) => self.locals.set(i as usize, fact),
         }
     }
 
     /// Whether everything in the other one is in this one.
     fn includes(&self, other: &Values) -> bool {
-        self.facts.iter().zip(&other.facts).all(|(wide, narrow)| wide.includes(narrow))
+        self.globals.all(&other.globals, &Fact::includes) && self.locals.all(&other.locals, &Fact::includes)
+    }
+
+    /// Changes what does not include the other one.
+    fn include(&mut self, other: &Values, mut change: impl FnMut(&mut Fact, &Fact)) {
+        self.globals.include(&other.globals, &Fact::includes, &mut change);
+        self.locals.include(&other.locals, &Fact::includes, &mut change);
     }
 
     /// Whether a condition can only hold here.
@@ -120,34 +141,46 @@ impl Values {
 
 impl Known for Values {
     fn of(&self, variable: Var) -> Option<Range> {
-        self.facts.get(self.index(variable)).map(|fact| fact.range)
+        self.fact(variable).map(|fact| fact.range)
     }
 
     fn few(&self, variable: Var) -> Option<&Few> {
-        self.facts.get(self.index(variable))?.few.as_ref()
+        self.fact(variable)?.few.as_ref()
     }
 }
 
 impl Narrow for Values {
     fn narrow(&mut self, variable: Var, range: Range) -> bool {
-        let at = self.index(variable);
-        self.facts[at].narrow(range)
+        let Some(mut fact) = self.fact(variable).cloned() else { return true };
+        let is_any = fact.narrow(range);
+        self.set(variable, fact);
+        is_any
     }
 }
 
 impl Joined for Values {
     fn join(&mut self, other: &Self) {
-        for (fact, other) in self.facts.iter_mut().zip(&other.facts) {
-            fact.join(other);
-        }
+        self.include(other, Fact::join);
     }
 }
 
 /// What a procedure leaves behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Exit {
-    globals: Vec<Fact>,
-    results: Vec<Fact>,
+    globals: Shared<Fact>,
+    results: Shared<Fact>,
+}
+
+impl Exit {
+    fn includes(&self, other: &Self) -> bool {
+        self.globals.all(&other.globals, &Fact::includes) && self.results.all(&other.results, &Fact::includes)
+    }
+
+    /// Changes what does not include the other one.
+    fn include(&mut self, other: &Self, mut change: impl FnMut(&mut Fact, &Fact)) {
+        self.globals.include(&other.globals, &Fact::includes, &mut change);
+        self.results.include(&other.results, &Fact::includes, &mut change);
+    }
 }
 
 /// The ranges of all variables at all locations.
@@ -310,7 +343,7 @@ impl<'a> Analysis<'a> {
 
     /// The state in which the program starts.
     fn start(&self) -> (ProcedureId, Values) {
-        let globals: Vec<Fact> = self.program.globals.iter().map(first_value).collect();
+        let globals = self.program.globals.iter().map(first_value).collect();
         let variables = &self.program.procedure(self.program.entry).variables;
         let locals = variables.iter().enumerate().map(|(i, variable)| {
             match i < self.program.procedure(self.program.entry).parameters {
@@ -318,8 +351,7 @@ impl<'a> Analysis<'a> {
                 false => first_value(variable),
             }
         });
-        let count = globals.len();
-        (self.program.entry, Values { globals: count, facts: globals.into_iter().chain(locals).collect() })
+        (self.program.entry, Values { globals, locals: locals.collect() })
     }
 
     fn push(&mut self, procedure: ProcedureId, location: LocationId) {
@@ -363,9 +395,7 @@ impl<'a> Analysis<'a> {
                 self.grown[p][l] += 1;
                 let patience = if self.heads[p][l] { PATIENCE } else { 16 * PATIENCE };
                 if self.grown[p][l] > patience {
-                    for (fact, next) in known.facts.iter_mut().zip(&values.facts) {
-                        fact.widen(next, &self.thresholds);
-                    }
+                    known.include(&values, |fact, next| fact.widen(next, &self.thresholds));
                 } else {
                     known.join(&values);
                 }
@@ -379,21 +409,13 @@ impl<'a> Analysis<'a> {
         match &mut self.solution.exits[p] {
             known @ None => *known = Some(exit),
             Some(known) => {
-                let is_wide = self.exits_grown[p] > PATIENCE;
-                let mut changed = false;
-                let all = known.globals.iter_mut().chain(&mut known.results);
-                for (fact, next) in all.zip(exit.globals.iter().chain(&exit.results)) {
-                    if fact.includes(next) {
-                        continue;
-                    }
-                    changed = true;
-                    match is_wide {
-                        true => fact.widen(next, &self.thresholds),
-                        false => fact.join(next),
-                    }
-                }
-                if !changed {
+                if known.includes(&exit) {
                     return;
+                }
+                if self.exits_grown[p] > PATIENCE {
+                    known.include(&exit, |fact, next| fact.widen(next, &self.thresholds));
+                } else {
+                    known.include(&exit, Fact::join);
                 }
                 self.exits_grown[p] += 1;
             }
@@ -431,12 +453,7 @@ impl<'a> Analysis<'a> {
                     }
                     Flow::Exit(exit) => match &mut next.exits[node.procedure.0 as usize] {
                         known @ None => *known = Some(exit),
-                        Some(known) => {
-                            let all = known.globals.iter_mut().chain(&mut known.results);
-                            for (fact, more) in all.zip(exit.globals.iter().chain(&exit.results)) {
-                                fact.join(more);
-                            }
-                        }
+                        Some(known) => known.include(&exit, Fact::join),
                     },
                 }
             }
@@ -460,11 +477,7 @@ impl<'a> Analysis<'a> {
                     }
                     Flow::Exit(exit) => match &self.solution.exits[node.procedure.0 as usize] {
                         None => false,
-                        Some(known) => {
-                            let all = known.globals.iter().chain(&known.results);
-                            all.zip(exit.globals.iter().chain(&exit.results))
-                                .all(|(wide, narrow)| wide.includes(narrow))
-                        }
+                        Some(known) => known.includes(exit),
                     },
                 })
             })
@@ -495,8 +508,7 @@ impl<'a> Analysis<'a> {
                 }
                 Operation::Return(results) => {
                     let results = results.iter().map(|result| Fact::of(result, before)).collect();
-                    let globals = before.facts[..before.globals].to_vec();
-                    flows.push(Flow::Exit(Exit { globals, results }));
+                    flows.push(Flow::Exit(Exit { globals: before.globals.clone(), results }));
                     continue;
                 }
                 Operation::Call(call) => {
@@ -504,10 +516,12 @@ impl<'a> Analysis<'a> {
                     flows.push(Flow::Enter(call.callee, self.entered(call, before, &values)));
                     let Some(exit) = &self.solution.exits[call.callee.0 as usize] else { continue };
                     for written in &self.effects.effects(call.callee).writes {
-                        values.facts[*written as usize] = exit.globals[*written as usize].clone();
+                        if let Some(fact) = exit.globals.get(*written as usize) {
+                            values.set(Var::Global(*written), fact.clone());
+                        }
                     }
-                    for (target, fact) in call.results.iter().zip(&exit.results) {
-                        let Some(target) = target else { continue };
+                    for (at, target) in call.results.iter().enumerate() {
+                        let (Some(target), Some(fact)) = (target, exit.results.get(at)) else { continue };
                         let ty = self.program.variable(node.procedure, target.variable).ty.element();
                         let fact = match ty.width() == fact.range.width() {
                             true => fact.clone(),
@@ -535,31 +549,28 @@ impl<'a> Analysis<'a> {
     /// its assignment done.
     fn entered(&self, call: &Call, before: &Values, after: &Values) -> Values {
         let callee = self.program.procedure(call.callee);
-        let mut facts = after.facts[..after.globals].to_vec();
-        for (i, variable) in callee.variables.iter().enumerate() {
-            let fact = match call.arguments.get(i).filter(|_| i < callee.parameters) {
+        let locals = callee.variables.iter().enumerate().map(|(i, variable)| {
+            match call.arguments.get(i).filter(|_| i < callee.parameters) {
                 None => first_value(variable),
                 Some(Argument::Value(value)) => Fact::of(value, before),
                 Some(Argument::Copy(from, when)) => {
                     let of = match when {
-                        wherefore_program::When::Now => before.facts.get(before.index(*from)),
-                        wherefore_program::When::Next => after.facts.get(after.index(*from)),
+                        wherefore_program::When::Now => before.fact(*from),
+                        wherefore_program::When::Next => after.fact(*from),
                     };
                     of.cloned().unwrap_or_else(|| any_value(variable))
                 }
                 Some(Argument::Arbitrary) => any_value(variable),
-            };
-            facts.push(fact);
-        }
-        Values { globals: after.globals, facts }
+            }
+        });
+        Values { locals: locals.collect(), globals: after.globals.clone() }
     }
 }
 
 /// A target gets a value in a range: a variable has it then, a cell may.
 fn put(program: &Program, procedure: ProcedureId, target: &Target, fact: Fact, values: &mut Values) {
-    let at = values.index(target.variable);
     match program.variable(procedure, target.variable).ty {
-        Type::Scalar(_) => values.facts[at] = fact,
-        Type::Array { .. } | Type::Memory { .. } => values.facts[at].join(&fact),
+        Type::Scalar(_) => values.set(target.variable, fact),
+        Type::Array { .. } | Type::Memory { .. } => values.fact_mut(target.variable).join(&fact),
     }
 }

@@ -43,6 +43,14 @@ pub struct AcceptArgs {
     options: Vec<String>,
 }
 
+impl AcceptArgs {
+    /// All programs of a folder, with options for `wherefore check`.
+    pub fn plain(folder: PathBuf, timeout: u64, jobs: usize, options: &[&str]) -> Self {
+        let options = options.iter().map(|&option| option.to_owned()).collect();
+        Self { folder, timeout, jobs, every: 1, only: None, options }
+    }
+}
+
 /// A line of the index.
 pub struct Task {
     pub path: String,

@@ -3,6 +3,7 @@
 mod accept;
 mod apps;
 mod bench;
+mod csmith;
 mod soak;
 
 use std::process::ExitCode;
@@ -31,6 +32,9 @@ enum Command {
     Accept(accept::AcceptArgs),
     /// Fetch real programs from Debian, and print how much of them the front end translates.
     Apps(apps::AppsArgs),
+    /// Check random programs of csmith, whose results the compiler has computed; `wherefore` must
+    /// have been built with the same profile.
+    Csmith(csmith::CsmithArgs),
     /// Run all tests with all of their random cases, from a fresh seed.
     Soak(soak::SoakArgs),
 }
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
         Command::Bench { subject } => bench::run(&subject),
         Command::Accept(args) => accept::run(&args),
         Command::Apps(args) => apps::run(&args),
+        Command::Csmith(args) => csmith::run(&args),
         Command::Soak(args) => soak::run(&args),
     }
 }
