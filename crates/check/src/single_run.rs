@@ -2,15 +2,16 @@
 //!
 //! Such a program has one run. The interpreter makes it, and keeps only its last state, so that it
 //! may have millions of steps; the checks that it does not violate hold. Values that are never read
-//! do not make a second run ([`Open`]). Where a value that is read is not determined, the engine
-//! gives up.
+//! do not make a second run: the engine follows which variables have values that are open
+//! ([`Open`]), and gives up where one decides how the run goes on.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use wherefore_program::{
-    Argument, Assignment, Choices, EdgeRef, Expr, Interpreter, Node, Operation, Program, State, Step,
-    Stepped, Target, Task, Trace, Type, Var, Variable,
+    Argument, Assignment, Choices, EdgeRef, Expr, ExprKind, Interpreter, Node, Operation, ProcedureId,
+    Program, State, Step, Stepped, Target, Task, Trace, Type, Var, Variable,
 };
 
 use crate::budget::Budget;
@@ -76,15 +77,18 @@ impl Engine for SingleRun {
     }
 }
 
-/// No choice is made; whether one was asked for.
+/// No choice is made.
 #[derive(Default)]
 struct NoChoice {
-    was_asked: bool,
+    /// Whether a step asked for one, or read a cell of memory that may hold anything.
+    saw_open: bool,
+    /// The cells that have got values that are open. They are not among those that were written.
+    cells: FxHashSet<(u32, u64)>,
 }
 
 impl Choices for NoChoice {
     fn choose(&mut self, max: u64) -> u64 {
-        self.was_asked |= max > 0;
+        self.saw_open |= max > 0;
         0
     }
 
@@ -93,8 +97,8 @@ impl Choices for NoChoice {
         0
     }
 
-    fn unset(&mut self, _: (u32, u64), is_arbitrary: bool) -> Option<u64> {
-        self.was_asked |= is_arbitrary;
+    fn unset(&mut self, cell: (u32, u64), is_arbitrary: bool) -> Option<u64> {
+        self.saw_open |= is_arbitrary || self.cells.contains(&cell);
         None
     }
 }
@@ -107,7 +111,7 @@ fn follow(program: &Program, nodes: &BTreeSet<Node>, budget: &Budget) -> Result<
     let mut choices = NoChoice::default();
     let mut reached = BTreeSet::new();
     let Ok(mut state) = interpreter.begin(&mut choices) else { return Err(Cause::TakesInput) };
-    if choices.was_asked {
+    if choices.saw_open {
         return Err(Cause::TakesInput);
     }
     let mut steps: u64 = 0;
@@ -126,18 +130,26 @@ fn follow(program: &Program, nodes: &BTreeSet<Node>, budget: &Budget) -> Result<
         if state.stack.len() > MOST_OPEN {
             return Err(Cause::TooLarge);
         }
-        if open.is_read(node) {
+        if open.decides(node) {
             return Err(Cause::TakesInput);
         }
+        choices.saw_open = false;
         match interpreter.take(&mut state, &mut choices) {
             Stepped::Edge(edge) => {
-                if !open.step(edge, choices.was_asked) {
-                    return Err(Cause::TakesInput);
+                let saw_open = choices.saw_open;
+                let known = open.step(edge, saw_open);
+                let Some(cells) = known else { return Err(Cause::TakesInput) };
+                for (variable, address) in cells {
+                    let Some(address) = interpreter.evaluate(&state, address) else {
+                        return Err(Cause::TakesInput);
+                    };
+                    state.memory.remove(&(variable, address));
+                    choices.cells.insert((variable, address));
                 }
-                choices.was_asked = false;
             }
-            Stepped::Blocked | Stepped::Ended if !choices.was_asked => return Ok(reached),
-            Stepped::Blocked | Stepped::Ended => return Err(Cause::TakesInput),
+            Stepped::Ended => return Ok(reached),
+            Stepped::Blocked if choices.saw_open || open.may_unblock(node) => return Err(Cause::TakesInput),
+            Stepped::Blocked => return Ok(reached),
         }
     }
 }
@@ -146,8 +158,8 @@ fn follow(program: &Program, nodes: &BTreeSet<Node>, budget: &Budget) -> Result<
 struct Accesses {
     /// For each procedure: those that come into being without a value.
     unset: Vec<Vec<Var>>,
-    /// For each procedure and location: those that some step from there reads.
-    read: Vec<Vec<Vec<Var>>>,
+    /// For each procedure and location: those that decide what a step from there does.
+    deciding: Vec<Vec<Vec<Var>>>,
 }
 
 impl Accesses {
@@ -159,26 +171,27 @@ impl Accesses {
                 .map(|(_, variable)| variable)
                 .collect()
         });
-        let read = program.procedures().map(|(_, body)| {
+        let deciding = program.procedures().map(|(_, body)| {
             let mut read = vec![BTreeSet::new(); body.locations.len()];
             for edge in &body.edges {
                 reads(&edge.operation, &mut read[edge.from.0 as usize]);
             }
             read.into_iter().map(|variables| variables.into_iter().collect()).collect()
         });
-        Self { unset: unset.collect(), read: read.collect() }
+        Self { unset: unset.collect(), deciding: deciding.collect() }
     }
 }
 
-/// The variables that a step reads; a call reads the indices of its results when it returns.
+/// The variables that decide what a step does, beside the values that it passes on; a call reads
+/// the indices of its results when it returns.
 fn reads(operation: &Operation, found: &mut BTreeSet<Var>) {
     match operation {
-        Operation::Assign(assignment) => assigned(assignment, found),
+        Operation::Assign(assignment) => decides(assignment, found),
         Operation::Call(call) => {
-            assigned(&call.assignment, found);
+            decides(&call.assignment, found);
             for argument in &call.arguments {
                 match argument {
-                    Argument::Value(value) => note(value, found),
+                    Argument::Value(value) => places(value, found),
                     Argument::Copy(array, _) => _ = found.insert(*array),
                     Argument::Arbitrary => {}
                 }
@@ -186,7 +199,7 @@ fn reads(operation: &Operation, found: &mut BTreeSet<Var>) {
         }
         Operation::Assume(condition) => note(condition, found),
         Operation::Havoc(targets) => indices(targets, found),
-        Operation::Return(values) => values.iter().for_each(|value| note(value, found)),
+        Operation::Return(values) => values.iter().for_each(|value| places(value, found)),
         Operation::StartThread(_)
         | Operation::Skip
         | Operation::EndThread
@@ -200,9 +213,19 @@ fn note(expr: &Expr, found: &mut BTreeSet<Var>) {
     expr.reads(&mut |variable, _| _ = found.insert(variable));
 }
 
-fn assigned(assignment: &Assignment, found: &mut BTreeSet<Var>) {
-    assignment.values.iter().chain(&assignment.constraint).for_each(|value| note(value, found));
+fn decides(assignment: &Assignment, found: &mut BTreeSet<Var>) {
+    assignment.constraint.iter().for_each(|constraint| note(constraint, found));
+    assignment.values.iter().for_each(|value| places(value, found));
     indices(&assignment.targets, found);
+}
+
+/// What the indices within a value read.
+fn places(value: &Expr, found: &mut BTreeSet<Var>) {
+    value.walk(&mut |part| {
+        if let ExprKind::Read { indices, .. } = &part.kind {
+            indices.iter().for_each(|index| note(index, found));
+        }
+    });
 }
 
 fn indices<'t>(targets: impl IntoIterator<Item = &'t Target>, found: &mut BTreeSet<Var>) {
@@ -234,70 +257,146 @@ impl<'p> Open<'p> {
         }
     }
 
-    fn is_open(&self, variable: &Var) -> bool {
+    fn is_any(&self) -> bool {
+        !self.globals.is_empty() || self.calls.last().is_some_and(|(open, _)| !open.is_empty())
+    }
+
+    fn has(&self, variable: Var) -> bool {
         match variable {
-            Var::Global(_) => self.globals.contains(variable),
-            Var::Local(_) => self.calls.last().is_some_and(|(open, _)| open.contains(variable)),
+            Var::Global(_) => self.globals.contains(&variable),
+            Var::Local(_) => self.calls.last().is_some_and(|(open, _)| open.contains(&variable)),
         }
     }
 
-    /// Whether a step from a node reads a variable whose value is open.
-    fn is_read(&self, node: Node) -> bool {
-        let is_any = !self.globals.is_empty() || self.calls.last().is_some_and(|(open, _)| !open.is_empty());
-        let read = || &self.accesses.read[node.procedure.0 as usize][node.location.0 as usize];
-        is_any && read().iter().any(|variable| self.is_open(variable))
+    /// Whether a step from a node depends on a value that is open.
+    fn decides(&self, node: Node) -> bool {
+        let read = || &self.accesses.deciding[node.procedure.0 as usize][node.location.0 as usize];
+        self.is_any() && read().iter().any(|variable| self.has(*variable))
     }
 
-    /// After a step, during which a choice was asked for, or not: is it known what is open?
-    fn step(&mut self, edge: EdgeRef, was_asked: bool) -> bool {
+    /// Whether a step from a node that is blocked reads a value that is open.
+    fn may_unblock(&self, node: Node) -> bool {
+        let mut found = false;
+        for (_, edge) in self.program.procedure(node.procedure).edges_from(node.location) {
+            edge.operation.reads(&mut |variable| found |= self.has(variable));
+        }
+        found
+    }
+
+    /// Whether the value of an expression is open; `saw_open` says whether the step saw anything
+    /// else that is open than variables.
+    fn is_open(&self, value: &Expr, saw_open: bool) -> bool {
+        let mut found = saw_open && may_see_open(value);
+        if self.is_any() {
+            value.reads(&mut |variable, _| found |= self.has(variable));
+        }
+        found
+    }
+
+    /// A variable has a value that is open, or not.
+    fn put(&mut self, variable: Var, is_open: bool) {
+        if let Some(open) = self.of(variable) {
+            open.retain(|other| *other != variable);
+            if is_open {
+                open.push(variable);
+            }
+        }
+    }
+
+    /// Each target gets a value that is open, or not: the cells of memory that do, with their
+    /// addresses; nothing if it is not known which they are.
+    fn put_all<'t>(&mut self, procedure: ProcedureId, targets: &[(&'t Target, bool)]) -> Option<Cells<'t>> {
+        let mut cells = Vec::new();
+        for (target, is_open) in targets {
+            match (&self.program.variable(procedure, target.variable).ty, target.variable) {
+                (Type::Scalar(_), _) => self.put(target.variable, *is_open),
+                (Type::Memory { .. }, Var::Global(variable)) if *is_open => {
+                    let [address] = target.indices.as_slice() else { return None };
+                    // It is evaluated behind the step.
+                    let mut is_changed = may_see_open(address);
+                    address.reads(&mut |read, _| {
+                        is_changed |= targets.iter().any(|(other, _)| other.variable == read);
+                    });
+                    if is_changed {
+                        return None;
+                    }
+                    cells.push((variable, address));
+                }
+                _ if *is_open => return None,
+                _ => {}
+            }
+        }
+        Some(cells)
+    }
+
+    fn assign<'t>(
+        &mut self,
+        procedure: ProcedureId,
+        assignment: &'t Assignment,
+        saw_open: bool,
+    ) -> Option<Cells<'t>> {
+        let open = assignment.values.iter().map(|value| self.is_open(value, saw_open));
+        let targets: Vec<(&Target, bool)> = assignment.targets.iter().zip(open).collect();
+        if assignment.constraint.is_some() && targets.iter().any(|(_, is_open)| *is_open) {
+            return None;
+        }
+        self.put_all(procedure, &targets)
+    }
+
+    /// After a step, which saw anything that is open beside variables, or not: the cells that have
+    /// got values that are open; nothing if it is not known what is open.
+    fn step(&mut self, edge: EdgeRef, saw_open: bool) -> Option<Cells<'p>> {
         let program = self.program;
         let operation = &program.edge(edge).operation;
-        let is_scalar =
-            |target: &Target| matches!(program.variable(edge.procedure, target.variable).ty, Type::Scalar(_));
+        if saw_open {
+            // It must not have decided which step is taken, or what it reads and writes.
+            let is_only = program.procedure(edge.procedure).edges_from(program.edge(edge).from).count() == 1;
+            if !is_only || !passes_values_on(operation) {
+                return None;
+            }
+        }
         match operation {
             Operation::Havoc(targets) => {
-                for target in targets {
-                    if !is_scalar(target) {
-                        return false;
-                    }
-                    self.written(target);
-                    if let Some(open) = self.of(target.variable) {
-                        open.push(target.variable);
-                    }
-                }
-                return true;
+                let targets: Vec<(&Target, bool)> = targets.iter().map(|target| (target, true)).collect();
+                self.put_all(edge.procedure, &targets)
             }
-            Operation::Assign(assignment) => {
-                assignment
-                    .targets
-                    .iter()
-                    .filter(|target| is_scalar(target))
-                    .for_each(|target| self.written(target));
-            }
+            Operation::Assign(assignment) => self.assign(edge.procedure, assignment, saw_open),
             Operation::Call(call) => {
-                let targets = call.assignment.targets.iter().filter(|target| is_scalar(target));
-                targets.for_each(|target| self.written(target));
-                if call.arguments.contains(&Argument::Arbitrary) {
-                    return false;
-                }
-                self.calls.push((self.accesses.unset[call.callee.0 as usize].clone(), Some(edge)));
-            }
-            Operation::Return(_) => {
-                let caller = self.calls.pop().and_then(|(_, caller)| caller);
-                let Some(Operation::Call(call)) = caller.map(|edge| &program.edge(edge).operation) else {
-                    return !was_asked;
+                let is_open = |open: &Self| {
+                    let arguments = call.arguments.iter().map(|argument| match argument {
+                        Argument::Value(value) => open.is_open(value, saw_open),
+                        Argument::Copy(..) => false,
+                        Argument::Arbitrary => true,
+                    });
+                    arguments.collect::<Vec<bool>>()
                 };
-                let procedure = caller.map_or(edge.procedure, |edge| edge.procedure);
+                // Arguments may read the state behind the assignment.
+                let before = is_open(self);
+                let cells = self.assign(edge.procedure, &call.assignment, saw_open)?;
+                let after = is_open(self);
+                let mut own = self.accesses.unset[call.callee.0 as usize].clone();
+                let open =
+                    before.iter().zip(after).zip(0..).filter(|((before, after), _)| **before || *after);
+                own.extend(open.map(|(_, at)| Var::Local(at)));
+                self.calls.push((own, Some(edge)));
+                // The addresses are expressions of the caller.
+                cells.is_empty().then_some(cells)
+            }
+            Operation::Return(values) => {
+                let open: Vec<bool> = values.iter().map(|value| self.is_open(value, saw_open)).collect();
+                let Some((_, Some(caller))) = self.calls.pop() else { return Some(Vec::new()) };
+                let Operation::Call(call) = &program.edge(caller).operation else { return None };
                 let mut read = BTreeSet::new();
                 indices(call.results.iter().flatten(), &mut read);
-                if read.iter().any(|variable| self.is_open(variable)) {
-                    return false;
+                let results = || call.results.iter().flatten();
+                let sees_open = saw_open && results().flat_map(|target| &target.indices).any(may_see_open);
+                if sees_open || read.iter().any(|variable| self.has(*variable)) {
+                    return None;
                 }
-                for target in call.results.iter().flatten() {
-                    if matches!(program.variable(procedure, target.variable).ty, Type::Scalar(_)) {
-                        self.written(target);
-                    }
-                }
+                let results = call.results.iter().zip(open);
+                let results =
+                    results.filter_map(|(target, open)| target.as_ref().map(|target| (target, open)));
+                self.put_all(caller.procedure, &results.collect::<Vec<_>>())
             }
             Operation::Assume(_)
             | Operation::Skip
@@ -305,15 +404,59 @@ impl<'p> Open<'p> {
             | Operation::EndThread
             | Operation::AtomicBegin
             | Operation::AtomicEnd
-            | Operation::Sync => {}
+            | Operation::Sync => Some(Vec::new()),
         }
-        !was_asked
     }
+}
 
-    fn written(&mut self, target: &Target) {
-        if let Some(open) = self.of(target.variable) {
-            open.retain(|variable| *variable != target.variable);
+/// Cells of memory: the variable and the expression of the address.
+type Cells<'t> = Vec<(u32, &'t Expr)>;
+
+/// Whether an expression may see something that is open, beside variables: a choice, or a cell.
+fn may_see_open(value: &Expr) -> bool {
+    let mut found = false;
+    value.walk(&mut |part| match &part.kind {
+        ExprKind::Choice { .. } => found = true,
+        ExprKind::Read { indices, .. } => found |= !indices.is_empty(),
+        _ => {}
+    });
+    found
+}
+
+/// Whether all that an operation can see that is open are values that it passes on.
+fn passes_values_on(operation: &Operation) -> bool {
+    let reads = |value: &Expr| {
+        let mut is_sure = true;
+        value.walk(&mut |part| {
+            if let ExprKind::Read { indices, .. } = &part.kind {
+                is_sure &= !indices.iter().any(may_see_open);
+            }
+        });
+        is_sure
+    };
+    let writes = |targets: &[Target]| !targets.iter().flat_map(|target| &target.indices).any(may_see_open);
+    let assigns = |assignment: &Assignment| {
+        assignment.constraint.is_none() && writes(&assignment.targets) && assignment.values.iter().all(reads)
+    };
+    match operation {
+        Operation::Havoc(targets) => writes(targets),
+        Operation::Assign(assignment) => assigns(assignment),
+        Operation::Call(call) => {
+            assigns(&call.assignment)
+                && call.arguments.iter().all(|argument| match argument {
+                    Argument::Value(value) => reads(value),
+                    Argument::Copy(..) | Argument::Arbitrary => true,
+                })
         }
+        // The indices of the results are read then, too, in the caller.
+        Operation::Return(values) => values.iter().all(reads),
+        Operation::Assume(_)
+        | Operation::Skip
+        | Operation::StartThread(_)
+        | Operation::EndThread
+        | Operation::AtomicBegin
+        | Operation::AtomicEnd
+        | Operation::Sync => false,
     }
 }
 

@@ -24,10 +24,6 @@ enum Tree<T> {
 }
 
 impl<T: Clone + PartialEq> Shared<T> {
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
     pub(crate) fn get(&self, at: usize) -> Option<&T> {
         let (mut tree, mut below, mut at) = (&*self.root, self.below, at);
         loop {
@@ -177,7 +173,6 @@ mod tests {
                     second.set(*at, *value);
                 }
             }
-            prop_assert_eq!(first.len(), values.len());
             for at in 0..values.len() {
                 prop_assert_eq!(first.get(at), values.get(at));
                 prop_assert_eq!(second.get(at), changed.get(at));

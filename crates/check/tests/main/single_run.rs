@@ -110,6 +110,33 @@ fn long_runs_are_made_and_what_matters_is_given() {
             "int main(int argc, char **argv) { if (argc * argc == 7) reach_error(); return 0; }",
             Found::Unknown,
         ),
+        // An argument that matters for nothing, and branches that do not depend on values.
+        (
+            "static int f(int x, int y) { return y; } int main(void) { int i, s = 0, k = in(); for (i = 0; i < 300; i++) s += f(k, i); if (s != 44850) reach_error(); return 0; }",
+            Found::Safe,
+        ),
+        (
+            "int main(void) { int x = 3; while (in()) x = x * x; if (x * x == 7) reach_error(); return 0; }",
+            Found::Unknown,
+        ),
+        // Elements of arrays that are left open are not followed.
+        (
+            "int main(void) { int i, s = 0; for (i = 0; i < 300; i++) { int *p[3], x = i, *q = &x; int **r = p; r[i % 3] = q; s += *p[i % 3]; } if (s != 44850) reach_error(); return 0; }",
+            Found::Unknown,
+        ),
+        // Values in memory that nobody looks at, that are overwritten, and one that is looked at.
+        (
+            "struct s { char c; int x; }; int main(void) { struct s a, b, *p = &a, *q = &b; int i; for (i = 0; i < 40; i++) { p->x = i; *q = *p; p->c = 1; *q = *p; } if (q->x * q->c != 39) reach_error(); return 0; }",
+            Found::Safe,
+        ),
+        (
+            "int main(void) { int a[2], *p = a, b; p[0] = in(); p[1] = 3; b = p[0]; p[0] = b + 1; b = 3; if (b * p[1] == 7) reach_error(); return 0; }",
+            Found::Safe,
+        ),
+        (
+            "int main(void) { int a[2], *p = a, b; p[1] = 2; p[0] = in(); b = p[0]; p[1] = b + 1; if (p[1] * p[1] == 7) reach_error(); return 0; }",
+            Found::Unknown,
+        ),
         // An end that comes before what is not known.
         (
             "int main(void) { int i; for (i = 0; i < 9; i++) ; if (i == 9) exit(3); i = in(); if (i * i == 7) reach_error(); return 0; }",
