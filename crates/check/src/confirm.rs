@@ -47,6 +47,7 @@ impl Default for Replaying {
 
 /// The time limit of a compiled program, and how much must be left to compile it.
 const MOST_TIME: Duration = Duration::from_secs(5);
+const MOST_TIME_OF_LONG_RUNS: Duration = Duration::from_secs(1);
 const LEAST_TIME: Duration = Duration::from_millis(1500);
 
 /// A second look at a proof gets as long as finding it took, and this.
@@ -138,11 +139,17 @@ pub fn replay(task: &Task, run: &FailingRun, replaying: &Replaying, budget: &Bud
     if let Some(why) = unwatched(task, recipe, site) {
         return Some(Replay::NotReplayed { why });
     }
+    if run.left_out.as_ref().is_some_and(|left_out| left_out.takes_input) {
+        let why = "the run leaves out what does not matter, and inputs are taken there";
+        return Some(Replay::NotReplayed { why: why.to_owned() });
+    }
     let left = budget.left();
     if left.is_some_and(|left| left < LEAST_TIME) {
         return Some(Replay::NotReplayed { why: "no time is left".to_owned() });
     }
-    let time = left.map_or(MOST_TIME, |left| MOST_TIME.min(left - LEAST_TIME / 2));
+    // A run that leaves out a part is found where that part is long.
+    let most = if run.left_out.is_some() { MOST_TIME_OF_LONG_RUNS } else { MOST_TIME };
+    let time = left.map_or(most, |left| most.min(left - LEAST_TIME / 2));
     let replayed = harness::replay(task, recipe, run, site, (*enclosure, time));
     Some(match keep.as_ref().map_or(Ok(()), |file| std::fs::write(file, replayed.harness)) {
         Ok(()) => replayed.outcome,

@@ -112,6 +112,10 @@ impl Discharged {
         if self.splits.is_empty() {
             return Verdict::Unsafe(Box::new(FailingRun { target, ..run }));
         }
+        // Its steps cannot be followed.
+        if let Some(left_out) = &run.left_out {
+            return Verdict::Unknown(Why::Provided(left_out.parts.clone()));
+        }
         let mut trace: Trace = run.trace;
         for split in self.splits.iter().rev() {
             trace.start = split.original(&trace.start);

@@ -80,7 +80,8 @@ pub use random_runs::RandomRuns;
 pub use single_run::SingleRun;
 pub use through::{Through, through};
 pub use verdict::{
-    Answer, Cause, CheckError, Decision, EngineName, Evidence, Facts, FailingRun, Overall, PointKind, Proof,
-    ProofCheck, ProofKind, Reached, Refinement, Size, Stopped, ThreadFacts, Tracked, Verdict, Why,
+    Answer, Cause, CheckError, Decision, EngineName, Evidence, Facts, FailingRun, LeftOut, Overall,
+    PointKind, Proof, ProofCheck, ProofKind, Reached, Refinement, Size, Stopped, ThreadFacts, Tracked,
+    Verdict, Why,
 };
 pub use watch::resident_memory;

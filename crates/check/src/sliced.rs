@@ -1,18 +1,19 @@
 //! Questions about the part of a program that matters for them.
 //!
 //! Engines see the static slice for the checks that are asked about ([`Slice`]). A proof for the
-//! slice is one for the program. A failing run of the slice is followed in the program; if that
-//! takes too many steps, or ends elsewhere, the whole program is asked about, and if that is not
-//! decided either, the answer names what must end so that the program fails: the claim of R. Jhala,
-//! R. Majumdar, *Path slicing* (PLDI 2005), §3.2.
+//! slice is one for the program. A failing run of the slice is followed in the program. If that
+//! takes too many steps, the run stands all the same if what it leaves out provably ends: the claim
+//! of R. Jhala, R. Majumdar, *Path slicing* (PLDI 2005), §3.2. Otherwise the whole program is asked
+//! about, and if that is not decided either, the answer names what must end so that the program
+//! fails.
 
 use std::sync::Arc;
 
 use wherefore_flow::Slice;
-use wherefore_program::{Node, Span, Task};
+use wherefore_program::{EdgeRef, Node, Span, Task};
 
 use crate::prover::Prover;
-use crate::verdict::{Answer, Evidence, FailingRun, Proof, ProofKind, Verdict, Why};
+use crate::verdict::{Answer, Evidence, FailingRun, LeftOut, Proof, ProofKind, Verdict, Why};
 
 /// A run of the slice is followed for so many steps.
 const MOST_STEPS: usize = 100_000;
@@ -57,9 +58,14 @@ impl Sliced {
                     Some(trace) => **run = FailingRun::of_trace(trace, run.target, run.by),
                     None => {
                         let nodes = self.slice.must_end(program, &run.trace);
-                        let spans = nodes.iter().map(|node| program.location(*node).span).collect();
-                        provided.push((at, spans));
-                        *verdict = Verdict::Unknown(Why::NotAsked);
+                        let spans: Vec<Span> =
+                            nodes.iter().map(|node| program.location(*node).span).collect();
+                        if self.slice.surely_ends(program, &run.trace) {
+                            run.left_out = Some(Arc::new(self.left_out(spans)));
+                        } else {
+                            provided.push((at, spans));
+                            *verdict = Verdict::Unknown(Why::NotAsked);
+                        }
                     }
                 },
                 Verdict::Safe(proof) => *proof = self.of_program(proof),
@@ -67,6 +73,16 @@ impl Sliced {
             }
         }
         Followed { answer, provided }
+    }
+
+    /// What a run leaves out whose loops and calls there provably end.
+    fn left_out(&self, parts: Vec<Span>) -> LeftOut {
+        let is_left_out = |edge: EdgeRef| {
+            let location = self.original.program.edge(edge).from;
+            !self.slice.has(Node { procedure: edge.procedure, location })
+        };
+        let takes_input = self.original.inputs.iter().any(|input| is_left_out(input.edge));
+        LeftOut { parts, takes_input, slice: Arc::new(self.slice.clone()) }
     }
 
     /// A proof without what it says about locations that the slice does not have.
@@ -92,7 +108,7 @@ mod tests {
     use wherefore_program::{ExploreLimits, Interpreter, Program, explore};
 
     use super::*;
-    use crate::{Budget, Overall, Question, Session, answer};
+    use crate::{Budget, Question, Session, answer};
 
     fn task(text: &str) -> Task {
         parse(Language::C, "t.c", text, None).unwrap_or_else(|error| panic!("{}\n{text}", error.render()))
@@ -115,6 +131,7 @@ mod tests {
                     .prop_map(|(c, a, b)| format!("if ({c}) {{ {a} }} else {{ {b} }}")),
                 1 => name().prop_map(|t| format!("{t} = outside() & 3;")),
                 1 => (condition(), assign()).prop_map(|(c, a)| format!("while ({c}) {{ {a} if (outside()) break; }}")),
+                1 => (name(), assign()).prop_map(|(t, a)| format!("for ({t} = 0; {t} < 3; {t}++) {{ {a} }}")),
                 1 => Just("f();".to_owned()),
                 1 => name().prop_map(|t| format!("{t} = g({t});")),
                 1 => condition().prop_map(|c| format!("stop({c});")),
@@ -140,7 +157,7 @@ mod tests {
     /// followed is one of the program.
     #[test]
     fn slices_have_all_failures() {
-        let (sliced_programs, followed) = (Cell::new(0), Cell::new(0));
+        let (sliced_programs, followed, ending) = (Cell::new(0), Cell::new(0), Cell::new(0));
         let config = Config {
             cases: wherefore_testing::cases(500),
             max_shrink_iters: 200,
@@ -160,7 +177,11 @@ mod tests {
             let (whole, part) = (fails(&task.program), fails(&small));
             prop_assert!(whole.is_none() || part.is_some(), "the slice has no failing run:\n{text}");
             if let Some(trace) = part {
-                if let Some(run) = slice.run_of_program(&task.program, &trace, 10_000) {
+                let run = slice.run_of_program(&task.program, &trace, 10_000);
+                let ends = slice.surely_ends(&task.program, &trace);
+                ending.set(ending.get() + usize::from(ends));
+                prop_assert!(run.is_some() || !ends, "what is left out does not end:\n{text}");
+                if let Some(run) = run {
                     followed.set(followed.get() + 1);
                     Interpreter::new(&task.program).replay(&run).unwrap();
                     prop_assert_eq!(run.last().node(), trace.last().node());
@@ -171,8 +192,9 @@ mod tests {
         if let Err(error) = result {
             panic!("{error}");
         }
-        println!("{} slices, {} failing runs followed", sliced_programs.get(), followed.get());
-        assert!(sliced_programs.get() > 50 && followed.get() > 20);
+        let counts = [sliced_programs.get(), followed.get(), ending.get()];
+        println!("slices, failing runs followed, of them provably ending: {counts:?}");
+        assert!(counts[0] > 50 && counts[1] > 20 && counts[2] > 10, "{counts:?}");
     }
 
     #[test]
@@ -185,11 +207,28 @@ mod tests {
         let task = task(text);
         let budget = Budget::time(Duration::from_secs(6));
         let answer = answer(&task, &Question::default(), &Session::default(), &budget);
-        let Overall::Unknown(Why::Provided(parts)) = answer.decision() else {
-            panic!("{:?}", answer.verdicts);
-        };
+        let left_out = answer.verdicts[1].run().and_then(|run| run.left_out.as_deref());
+        let parts = &left_out.unwrap_or_else(|| panic!("{:?}", answer.verdicts)).parts;
         let lines: Vec<u32> = parts.iter().map(|span| task.program.position(*span).line).collect();
         assert_eq!(lines, [6]);
         assert!(answer.verdicts[0].proof().is_some(), "{:?}", answer.verdicts);
+        // Loops that may not end, an assumption, an end of the run: no verdict, or another one.
+        for (from, to) in [
+            ("i++", "i += in()"),
+            ("s ^= i", "s ^= i, i &= 7"),
+            ("return s;", "assume(s == 3); return s;"),
+            ("return s;", "return s + f(n);"),
+        ] {
+            let text = text.replacen(from, to, 1).replacen(
+                "int n, s;",
+                "extern int in(void); extern void __VERIFIER_assume(int); int n, s;\n#define assume __VERIFIER_assume\n",
+                1,
+            );
+            let task = self::task(&text);
+            let budget = Budget::time(Duration::from_secs(2));
+            let answer = self::answer(&task, &Question::default(), &Session::default(), &budget);
+            let left_out = answer.verdicts[1].run().and_then(|run| run.left_out.as_ref());
+            assert!(left_out.is_none(), "{text}\n{:?}", answer.verdicts);
+        }
     }
 }

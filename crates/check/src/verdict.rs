@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use wherefore_flow::Slice;
 use wherefore_program::{EdgeRef, Node, Program, Span, Trace};
 use wherefore_pushdown::StopReason;
 
@@ -85,13 +86,27 @@ pub struct FailingRun {
     pub replay: Option<Replay>,
     /// Who runs when, if there are threads. The run is then what the thread that moves sees.
     pub schedule: Option<Arc<Schedule>>,
+    /// What the run leaves out; none if it is a run of the program step by step.
+    pub left_out: Option<Arc<LeftOut>>,
+}
+
+/// Loops and calls that a failing run leaves out: they end, and nothing that the run does depends on
+/// them.
+#[derive(Clone, Debug)]
+pub struct LeftOut {
+    /// The loops and calls.
+    pub parts: Vec<Span>,
+    /// Whether inputs are taken there.
+    pub takes_input: bool,
+    /// The program without them, of which the run is one, step by step.
+    pub slice: Arc<Slice>,
 }
 
 impl FailingRun {
     /// A run whose path is that of its trace.
     pub fn of_trace(trace: Trace, target: usize, by: EngineName) -> Self {
         let path = trace.steps.iter().map(|step| step.edge).collect();
-        Self { trace, path, target, is_shortest: false, by, replay: None, schedule: None }
+        Self { trace, path, target, is_shortest: false, by, replay: None, schedule: None, left_out: None }
     }
 }
 

@@ -10,7 +10,8 @@
 //!    [`Uninitialised`] are written with it.
 //! 5. [`Cells`]: memory at known addresses as variables; [`fold`]: constants in the place of
 //!    expressions with one value; [`LoopFacts`]: bounds as conditions at the heads of loops;
-//!    [`Slice`]: the part of a program that matters for some locations.
+//!    [`Slice`]: the part of a program that matters for some locations; [`Termination`]: which parts
+//!    of a program end.
 //! 6. [`Enumerated`]: all states, one by one, as far as constants go.
 
 mod analysis;
@@ -28,6 +29,7 @@ mod rewrite;
 mod shared;
 mod slice;
 mod states;
+mod termination;
 
 pub use analysis::{Analysis, CONTEXTS, Flow, NoEnd, Step, Tables, tabulate};
 pub use available::Available;
@@ -42,3 +44,4 @@ pub use range::Range;
 pub use ranges::{Ranges, Values};
 pub use slice::Slice;
 pub use states::States;
+pub use termination::Termination;

@@ -9,7 +9,7 @@
 //! does. The converse holds for what ends and does not stop the run: a loop that is left out may
 //! not end, an assumption that is left out may not hold. So a run of the slice is followed in the
 //! program ([`Slice::run_of_program`]), or it is one provided that the parts left out end
-//! ([`Slice::must_end`]).
+//! ([`Slice::must_end`]), which may be provable ([`Slice::surely_ends`]).
 
 use std::collections::BTreeSet;
 
@@ -18,6 +18,8 @@ use wherefore_program::{
     LocationId, LocationKind, ModRef, Node, Operation, Procedure, ProcedureId, Program, Step, Stepped,
     Target, Trace, Var,
 };
+
+use crate::termination::Termination;
 
 /// A slice of a program. Procedures, locations, edges and variables keep their numbers.
 #[derive(Clone, Debug)]
@@ -193,6 +195,30 @@ impl Slice {
         }
         found.sort_unstable();
         found
+    }
+
+    /// Whether all that a run of the slice leaves out provably ends, so that it is a run of the
+    /// program unless a check fails before that the slice is not about.
+    pub fn surely_ends(&self, program: &Program, run: &Trace) -> bool {
+        let mut termination = Termination::new(program);
+        let left_out: BTreeSet<EdgeRef> =
+            run.steps.iter().map(|step| step.edge).filter(|edge| self.changed.contains(edge)).collect();
+        left_out.iter().all(|edge| {
+            let (before, after) = (program.edge(*edge), self.program.edge(*edge));
+            if before.to != after.to {
+                return termination.comes_to(edge.procedure, before.from, after.to);
+            }
+            match (&before.operation, &after.operation) {
+                (Operation::Call(call), Operation::Skip) => {
+                    call.assignment.constraint.is_none() && termination.returns(call.callee)
+                }
+                // A check that is passed, but no assumption.
+                (Operation::Assume(_), Operation::Skip) => {
+                    termination.is_passed(program.procedure(edge.procedure), before.from)
+                }
+                _ => true,
+            }
+        })
     }
 }
 

@@ -203,5 +203,17 @@ fn read_run(
     let trace = run::trace(flat, terms, model, &path, &stores);
     let path = path.iter().map(|edge| flat.edges[*edge as usize].edge).collect();
     let by = EngineName::Bounded;
-    (FailingRun { trace, path, target, is_shortest: false, by, replay: None, schedule: None }, conditions)
+    (
+        FailingRun {
+            trace,
+            path,
+            target,
+            is_shortest: false,
+            by,
+            replay: None,
+            schedule: None,
+            left_out: None,
+        },
+        conditions,
+    )
 }

@@ -369,7 +369,9 @@ fn execute(
                 let _ = child.wait();
                 return not_replayed(match outcome {
                     Err(error) => error.to_string(),
-                    Ok(_) => format!("it does not end within {} s", time.as_secs_f64()),
+                    Ok(_) => {
+                        format!("it does not end within {} s", (time.as_secs_f64() * 10.0).round() / 10.0)
+                    }
                 });
             }
         }

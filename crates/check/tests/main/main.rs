@@ -21,6 +21,7 @@ mod refinement;
 mod rules;
 mod single_run;
 mod small_values;
+mod termination;
 mod thread_cases;
 mod thread_reasons;
 mod thread_rules;

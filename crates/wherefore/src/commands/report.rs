@@ -142,6 +142,9 @@ pub struct Run {
     pub slice: Option<Slice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replayed>,
+    /// Loops and calls that the run leaves out: they end, and nothing that it does depends on them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LineOf>,
 }
 
 impl Run {
@@ -150,12 +153,31 @@ impl Run {
         // A schedule is shown context by context.
         if run.schedule.is_some() {
             let replay = run.replay.as_ref().map(Replayed::of);
-            return Self { trace: Vec::new(), shortest: false, slice: None, replay };
+            return Self { trace: Vec::new(), shortest: false, slice: None, replay, left_out: Vec::new() };
         }
         let trace = steps(task, run);
         let slice = slice_of(&trace);
-        Self { trace, shortest: run.is_shortest, slice, replay: run.replay.as_ref().map(Replayed::of) }
+        let replay = run.replay.as_ref().map(Replayed::of);
+        Self { trace, shortest: run.is_shortest, slice, replay, left_out: left_out(&task.program, run) }
     }
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct LineOf {
+    pub file: String,
+    pub line: u32,
+}
+
+/// The lines of what a run leaves out.
+fn left_out(program: &Program, run: &FailingRun) -> Vec<LineOf> {
+    let parts = run.left_out.iter().flat_map(|left_out| &left_out.parts);
+    let line = |span: &wherefore_program::Span| LineOf {
+        file: program.source(*span).name().to_owned(),
+        line: program.position(*span).line,
+    };
+    let lines: std::collections::BTreeSet<LineOf> = parts.map(line).collect();
+    lines.into_iter().collect()
 }
 
 /// What came of a replay by the compiled program.
@@ -358,6 +380,9 @@ pub struct CheckReport {
     /// What the compiled program does with the inputs of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replay: Option<Replayed>,
+    /// Loops and calls that the run leaves out: they end, and nothing that it does depends on them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LineOf>,
     /// The invariants of the proof, line by line, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Formulas>,
@@ -405,14 +430,15 @@ impl CheckReport {
         let by = answer.facts.by.map(wherefore_check::EngineName::option);
         let asked = subject.c.as_ref();
         let has_threads = program.uses_threads().is_some();
-        let (trace, shortest, slice, replay) = match run {
+        let (trace, shortest, slice, replay, left_out) = match run {
             Some(run) => (
                 run.trace,
                 Some(run.shortest).filter(|_| !task.is_c() && !has_threads),
                 run.slice,
                 run.replay,
+                run.left_out,
             ),
-            None => (Vec::new(), None, None, contradicted(answer)),
+            None => (Vec::new(), None, None, contradicted(answer), Vec::new()),
         };
         Self {
             verdict,
@@ -434,6 +460,7 @@ impl CheckReport {
             bound: answer.facts.bound,
             proof: proved.and_then(|evidence| Proof::of(evidence)),
             replay,
+            left_out,
             invariants: proved.map(|evidence| invariants(program, evidence, parts)).unwrap_or_default(),
             bounds: proved.map(|evidence| bounds(program, evidence, parts)).unwrap_or_default(),
             default_limit: (subject.has_default_limit && subject.budget.left().is_some_and(is_short))

@@ -6,8 +6,10 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 use wherefore_check::FailingRun;
 use wherefore_explain::{Grain, Steps};
+use wherefore_flow::Slice as Left;
 use wherefore_program::{
-    CallStack, ErrorKind, PathSlicer, Program, Record, SliceOptions, Stops, Task, ViolationKind,
+    CallStack, ErrorKind, PathSlicer, ProcedureId, Program, Record, SliceOptions, Stops, Task, Type, Var,
+    Variable, ViolationKind,
 };
 
 /// One state of a run: a statement that is about to be executed, and the values before it.
@@ -64,17 +66,46 @@ pub fn sliced_steps(task: &Task, run: &FailingRun, call_stack: CallStack) -> Vec
     let last = shown.steps.len().saturating_sub(1);
     let options = SliceOptions { call_stack, record: Record::Nothing };
     let everything = &mut |_| ControlFlow::Continue(());
-    let ignoring = program.with_rules_ignored();
+    let followed = run.left_out.as_ref().map_or(&**program, |left_out| &left_out.slice.program);
+    let ignoring = followed.with_rules_ignored();
     let mut slicer = PathSlicer::with_stops(&ignoring, Stops::LikeExits);
     let slice = slicer.slice_with(&run.path, options, everything).ok();
     let taken = slice.map(|slice| slice.taken.into_iter().collect::<BTreeSet<usize>>());
     let matter = taken.map(|taken| shown.at(&taken).into_iter().collect::<BTreeSet<usize>>());
     let mut steps = of_steps(program, shown);
+    if let Some(left_out) = &run.left_out {
+        forget(program, &left_out.slice, &mut steps);
+    }
     for (at, step) in steps.iter_mut().enumerate() {
         // The failing statement is where it ends, whatever the slice says.
         step.matters = matter.as_ref().map(|matter| matter.contains(&at) || at == last);
     }
     steps
+}
+
+/// Takes values out of steps that a run does not have, because it leaves out what computes them.
+fn forget(program: &Program, slice: &Left, steps: &mut [RunStep]) {
+    let kept = |procedure: ProcedureId, variable: &(&Variable, Var)| slice.keeps(procedure, variable.1);
+    let has_all_memory = program.globals.iter().zip((0..).map(Var::Global)).all(|(variable, var)| {
+        !matches!(variable.ty, Type::Memory { .. }) || slice.keeps(program.entry, var)
+    });
+    for step in steps {
+        let Some((id, body)) = program.procedures().find(|(_, body)| body.name == step.procedure) else {
+            step.values.clear();
+            continue;
+        };
+        let locals = || body.variables.iter().zip((0..).map(Var::Local));
+        let variables = || program.globals.iter().zip((0..).map(Var::Global)).chain(locals());
+        let names: BTreeSet<&str> = variables().map(|(variable, _)| variable.name.as_str()).collect();
+        let known: BTreeSet<&str> = variables()
+            .filter(|variable| kept(id, variable))
+            .map(|(variable, _)| variable.name.as_str())
+            .collect();
+        step.values.retain(|name, _| {
+            let name = name.split('[').next().unwrap_or(name);
+            known.contains(name) || (has_all_memory && !names.contains(name))
+        });
+    }
 }
 
 fn all_steps(program: &Program, run: &FailingRun) -> Vec<RunStep> {

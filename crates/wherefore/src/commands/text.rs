@@ -71,6 +71,15 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
                 }
             }
         }
+        if !report.left_out.is_empty() {
+            let lines: Vec<String> =
+                report.left_out.iter().map(|part| format!("{}:{}", part.file, part.line)).collect();
+            let _ = writeln!(
+                out,
+                "left out of this run: {}; they end, unless a check fails there, and nothing that it does depends on them",
+                lines.join(", ")
+            );
+        }
         if let Some(replay) = &report.replay {
             let _ = writeln!(out, "{}", replayed(replay, error));
         }

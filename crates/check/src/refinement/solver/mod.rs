@@ -331,7 +331,16 @@ impl<'a> Refinement<'a> {
         let trace = run::trace(flat, &self.machine.terms, model, &executed.edges, &stores);
         let (target, by) = (self.graph.errors[&path.end(&self.graph)], EngineName::Refinement);
         let path = executed.edges.iter().map(|edge| flat.edges[*edge as usize].edge).collect();
-        FailingRun { trace, path, target, is_shortest: false, by, replay: None, schedule: None }
+        FailingRun {
+            trace,
+            path,
+            target,
+            is_shortest: false,
+            by,
+            replay: None,
+            schedule: None,
+            left_out: None,
+        }
     }
 
     /// At each point, which truth values can be there, together with those at the entry that lead
