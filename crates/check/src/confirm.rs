@@ -202,7 +202,7 @@ fn contradiction(task: &Task, run: &FailingRun, outcome: Option<&Replay>) -> Opt
     let open = match run.schedule {
         // What a step of another thread depends on is not followed: every such step counts.
         Some(_) => run.path.iter().copied().find(|edge| task.approximations.contains(edge))?,
-        None => harness::rests_on_approximation(task, &run.trace)?,
+        None => harness::rests_on_approximation(task, run)?,
     };
     Some(Why::ValueLeftOpen { at: task.program.edge(open).span, why })
 }

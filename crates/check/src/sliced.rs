@@ -231,4 +231,25 @@ mod tests {
             assert!(left_out.is_none(), "{text}\n{:?}", answer.verdicts);
         }
     }
+
+    #[test]
+    fn a_failure_behind_a_loop_that_never_ends_is_no_verdict() {
+        for text in [
+            "extern void reach_error(void);\n\
+             int main(void) { int i = 2, j = 1, x = 3;\n\
+             while (1) { if (i < x) if (x < j) break; }\n\
+             reach_error(); return 0; }\n",
+            "extern int in(void); extern void reach_error(void);\n\
+             int main(void) { int a = in(), b = 5;\n\
+             while (1) { a = a + in(); if (a > 0) b = 10; if (b == 20) { reach_error(); return 1; } } }\n",
+            "extern int in(void); extern void reach_error(void);\n\
+             int main(void) { int a = 0;\n\
+             do { if (in()) a++; else a--; } while (a < 3 || a > 2); reach_error(); return 0; }\n",
+        ] {
+            let task = task(text);
+            let budget = Budget::time(Duration::from_secs(2));
+            let answer = answer(&task, &Question::default(), &Session::default(), &budget);
+            assert!(answer.verdicts[0].run().is_none(), "{text}\n{:?}", answer.verdicts);
+        }
+    }
 }

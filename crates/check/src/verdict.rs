@@ -103,6 +103,11 @@ pub struct LeftOut {
 }
 
 impl FailingRun {
+    /// The program of which this is a run step by step: without what the run leaves out.
+    pub fn program<'a>(&'a self, whole: &'a Program) -> &'a Program {
+        self.left_out.as_ref().map_or(whole, |left_out| &left_out.slice.program)
+    }
+
     /// A run whose path is that of its trace.
     pub fn of_trace(trace: Trace, target: usize, by: EngineName) -> Self {
         let path = trace.steps.iter().map(|step| step.edge).collect();

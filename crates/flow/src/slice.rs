@@ -205,12 +205,14 @@ impl Slice {
             run.steps.iter().map(|step| step.edge).filter(|edge| self.changed.contains(edge)).collect();
         left_out.iter().all(|edge| {
             let (before, after) = (program.edge(*edge), self.program.edge(*edge));
-            if before.to != after.to {
-                return termination.comes_to(edge.procedure, before.from, after.to);
-            }
+            let node = Node { procedure: edge.procedure, location: before.from };
             match (&before.operation, &after.operation) {
                 (Operation::Call(call), Operation::Skip) => {
                     call.assignment.constraint.is_none() && termination.returns(call.callee)
+                }
+                // A branch that is left out, up to where its ways meet.
+                _ if self.skipped.contains(&node) => {
+                    termination.comes_to(edge.procedure, before.from, after.to)
                 }
                 // A check that is passed, but no assumption.
                 (Operation::Assume(_), Operation::Skip) => {

@@ -42,6 +42,8 @@ use watched::Watched;
 pub(crate) struct Case<'a> {
     /// The program.
     pub program: &'a Program,
+    /// The program without what the run leaves out: the run is one of it, step by step.
+    pub followed: &'a Program,
     /// The run.
     pub trace: &'a Trace,
     /// Who runs when, if there are threads.
@@ -166,7 +168,7 @@ pub(crate) struct Feeding<'a> {
 
 /// Compiles and runs the program with the inputs of a failing run, for at most so long.
 ///
-/// **Requires:** the run is one of the program, and ends at `site`.
+/// **Requires:** the run is one of the program, but for what it leaves out, and ends at `site`.
 pub fn replay(
     task: &Task,
     recipe: &Recipe,
@@ -178,6 +180,7 @@ pub fn replay(
     let feeds: Vec<Feed> = task.inputs.iter().map(|input| Feed::of(input, monitor)).collect();
     let case = Case {
         program: &task.program,
+        followed: run.program(&task.program),
         trace: &run.trace,
         schedule: run.schedule.as_ref().map(|schedule| &schedule.trace),
         feeds: &feeds,
@@ -194,7 +197,7 @@ pub fn replay(
         watched: Watched::at(&task.program, site, recipe),
     };
     // What a step of another thread depends on is not followed.
-    let is_approximated = run.schedule.is_none() && rests_on_approximation(task, &run.trace).is_some();
+    let is_approximated = run.schedule.is_none() && rests_on_approximation(task, run).is_some();
     replay_case(&case, is_approximated, (enclosure, time))
 }
 
@@ -278,10 +281,11 @@ fn replay_case(case: &Case<'_>, is_approximated: bool, how: (Enclosure, Duration
 /// The first step of a run that depends on a value that is approximated, though the compiled
 /// program computes it: what inline assembly or a function of the C library gives, or an expression
 /// whose value is left open.
-pub fn rests_on_approximation(task: &Task, trace: &Trace) -> Option<EdgeRef> {
+pub fn rests_on_approximation(task: &Task, run: &FailingRun) -> Option<EdgeRef> {
     let given = |_, edge: EdgeRef| !task.approximations.contains(&edge);
-    let step = Interpreter::new(&task.program).rests_on_chance(trace, Unset::Determined, given)?;
-    Some(trace.steps[step].edge)
+    let interpreter = Interpreter::new(run.program(&task.program));
+    let step = interpreter.rests_on_chance(&run.trace, Unset::Determined, given)?;
+    Some(run.trace.steps[step].edge)
 }
 
 /// What the run depends on and the harness does not control.
@@ -292,7 +296,7 @@ fn uncontrolled(case: &Case<'_>, feeding: &Feeding<'_>) -> Option<String> {
     if let Some(step) = feeding.open_order {
         return Some(format!("the order of calls at {} is open", place(case, step)));
     }
-    let interpreter = Interpreter::new(case.program);
+    let interpreter = Interpreter::new(case.followed);
     // The object that is followed is no value of the program.
     let is_chosen = |edge| case.watched.as_ref().is_some_and(|watched| watched.chooses(case.program, edge));
     let fed = |i: usize, edge| feeding.fed.contains(&i) || is_chosen(edge);
@@ -318,7 +322,7 @@ fn rests_on_unset(case: &Case<'_>, feeding: &Feeding<'_>) -> bool {
     }
     let brings: BTreeSet<EdgeRef> = case.feeds.iter().map(|feed| feed.edge).collect();
     let known = |i: usize, edge: EdgeRef| feeding.fed.contains(&i) || !brings.contains(&edge);
-    Interpreter::new(case.program).rests_on_chance(case.trace, Unset::Determined, known).is_none()
+    Interpreter::new(case.followed).rests_on_chance(case.trace, Unset::Determined, known).is_none()
 }
 
 fn place(case: &Case<'_>, step: usize) -> String {

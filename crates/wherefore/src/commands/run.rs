@@ -66,8 +66,7 @@ pub fn sliced_steps(task: &Task, run: &FailingRun, call_stack: CallStack) -> Vec
     let last = shown.steps.len().saturating_sub(1);
     let options = SliceOptions { call_stack, record: Record::Nothing };
     let everything = &mut |_| ControlFlow::Continue(());
-    let followed = run.left_out.as_ref().map_or(&**program, |left_out| &left_out.slice.program);
-    let ignoring = followed.with_rules_ignored();
+    let ignoring = run.program(program).with_rules_ignored();
     let mut slicer = PathSlicer::with_stops(&ignoring, Stops::LikeExits);
     let slice = slicer.slice_with(&run.path, options, everything).ok();
     let taken = slice.map(|slice| slice.taken.into_iter().collect::<BTreeSet<usize>>());
