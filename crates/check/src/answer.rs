@@ -13,7 +13,7 @@ use crate::engine::{Engine, Session};
 use crate::enumeration::Enumeration;
 use crate::exact::{Exact, Search};
 use crate::induction::{Induction, Way};
-use crate::portfolio::{Extent, portfolio_knowing};
+use crate::portfolio::{Extent, portfolio_prepared};
 use crate::random_runs::RandomRuns;
 use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
@@ -155,7 +155,8 @@ pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budg
         || budget.clone(),
         |left| budget.within(left.saturating_sub(MOST_CONFIRMING.min(left / 8))),
     );
-    let mut found = portfolio_knowing(&easy.facts, &easy.task, &engines, question.extent, (session, &search));
+    let mut found =
+        portfolio_prepared(&easy.prepared, &easy.task, &engines, question.extent, (session, &search));
     found.verdicts = easy.complete(task, found.verdicts);
     if easy.open.is_empty() && !easy.holds.is_empty() {
         found.facts.by = Some(EngineName::DataFlow);

@@ -20,6 +20,7 @@ use wherefore_program::{
     ErrorKind, ErrorSite, Expr, Interpreter, LocationKind, Node, Operation, Program, Task, Trace,
 };
 
+use crate::portfolio::{Prepared, Runs};
 use crate::prover::Prover;
 use crate::verdict::{
     Cause, EngineName, Evidence, FailingRun, Proof, ProofCheck, ProofKind, Reached, Stopped, Verdict, Why,
@@ -35,8 +36,8 @@ pub(crate) struct Discharged {
     pub holds: Vec<bool>,
     /// Those of them that hold whatever the data are.
     by_states: Vec<bool>,
-    /// What is known at the heads of the loops of what is left.
-    pub facts: LoopFacts,
+    /// What is known about what is left, and which failing runs can be put back.
+    pub prepared: Prepared,
     /// How memory was split, one time after the other.
     splits: Vec<Cells>,
 }
@@ -52,7 +53,7 @@ impl Discharged {
             open: (0..task.checks.len()).collect(),
             holds: vec![false; task.checks.len()],
             by_states: vec![false; task.checks.len()],
-            facts: LoopFacts::default(),
+            prepared: Prepared::default(),
             splits: Vec::new(),
         };
         let has_threads = task.program.uses_threads().is_some();
@@ -67,6 +68,7 @@ impl Discharged {
             program = Arc::new(split.program.clone());
             ranges = Ranges::new(&program);
             left.splits.push(split);
+            left.prepared.runs = Runs::OfProgram;
         }
         let facts = Facts { ranges, available: Available::new(&program) };
         for ((check, holds), by_states) in task.checks.iter().zip(&mut left.holds).zip(&left.by_states) {
@@ -81,7 +83,7 @@ impl Discharged {
             take_out(&mut program, check.node);
         }
         if let Some(ranges) = &facts.ranges {
-            left.facts = LoopFacts::new(&program, ranges);
+            left.prepared.facts = LoopFacts::new(&program, ranges);
         }
         left.open.retain(|at| !left.holds[*at]);
         let checks = left.open.iter().map(|at| task.checks[*at].clone()).collect();
@@ -111,10 +113,6 @@ impl Discharged {
     fn original_run(&self, original: &Task, run: FailingRun, target: usize) -> Verdict {
         if self.splits.is_empty() {
             return Verdict::Unsafe(Box::new(FailingRun { target, ..run }));
-        }
-        // Its steps cannot be followed.
-        if let Some(left_out) = &run.left_out {
-            return Verdict::Unknown(Why::Provided(left_out.parts.clone()));
         }
         let mut trace: Trace = run.trace;
         for split in self.splits.iter().rev() {

@@ -53,6 +53,25 @@ const LEAST_REST: Duration = Duration::from_secs(10);
 /// as long as the slice took, and at least for this long.
 const LEAST_WHOLE: Duration = Duration::from_secs(2);
 
+/// What was done to a program before engines are asked, and what is known about it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prepared {
+    /// What engines may assume at the heads of loops.
+    pub facts: LoopFacts,
+    /// Whose steps failing runs must have.
+    pub runs: Runs,
+}
+
+/// Whose steps failing runs must have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// A run may leave out what provably ends.
+    #[default]
+    OfSlices,
+    /// All steps of the program are needed, since its memory was split and is put together again.
+    OfProgram,
+}
+
 /// Decides the checks of a task with the engines that take it.
 pub fn portfolio(
     task: &Task,
@@ -61,12 +80,12 @@ pub fn portfolio(
     session: &Session,
     budget: &Budget,
 ) -> Answer {
-    portfolio_knowing(&LoopFacts::default(), task, engines, extent, (session, budget))
+    portfolio_prepared(&Prepared::default(), task, engines, extent, (session, budget))
 }
 
-/// The same, where facts about the program are known.
-pub(crate) fn portfolio_knowing(
-    known: &LoopFacts,
+/// The same for a program that was prepared.
+pub(crate) fn portfolio_prepared(
+    prepared: &Prepared,
     task: &Task,
     engines: &[Arc<dyn Engine>],
     extent: Extent,
@@ -86,7 +105,7 @@ pub(crate) fn portfolio_knowing(
     }
     let mut search = Search {
         task,
-        known,
+        prepared,
         engines: &suitable,
         session,
         budget: budget.clone(),
@@ -104,8 +123,7 @@ pub(crate) fn portfolio_knowing(
 /// The search for verdicts on all checks.
 struct Search<'a> {
     task: &'a Task,
-    /// What engines may assume at the heads of loops.
-    known: &'a LoopFacts,
+    prepared: &'a Prepared,
     engines: &'a [Arc<dyn Engine>],
     session: &'a Session,
     budget: Budget,
@@ -248,20 +266,20 @@ impl Search<'_> {
         };
         let task = task_of(&mut checks.iter().copied());
         let Some(sliced) = Sliced::new(&task, &self.session.prover) else {
-            let asked = Asked::new(&task, self.known, |_, _| true);
+            let asked = Asked::new(&task, &self.prepared.facts, |_, _| true);
             return asked.with_bounds(race(&asked, self.engines, self.session, budget));
         };
         let begin = Instant::now();
-        let asked = Asked::new(&sliced.task, self.known, |procedure, variable| {
+        let asked = Asked::new(&sliced.task, &self.prepared.facts, |procedure, variable| {
             sliced.slice.keeps(procedure, variable)
         });
         let found = asked.with_bounds(race(&asked, self.engines, self.session, budget));
-        let Followed { mut answer, provided } = sliced.follow(found);
+        let Followed { mut answer, provided } = sliced.follow(found, self.prepared.runs);
         if provided.is_empty() {
             return answer;
         }
         let task = task_of(&mut provided.iter().map(|(at, _)| checks[*at]));
-        let asked = Asked::new(&task, self.known, |_, _| true);
+        let asked = Asked::new(&task, &self.prepared.facts, |_, _| true);
         // Where the slice fails soon, the program does so soon or behind much that does not matter.
         let budget = budget.within((begin.elapsed() * 10).max(LEAST_WHOLE));
         let whole = asked.with_bounds(race(&asked, self.engines, self.session, &budget));

@@ -197,8 +197,8 @@ impl Slice {
         found
     }
 
-    /// Whether all that a run of the slice leaves out provably ends, so that it is a run of the
-    /// program unless a check fails before that the slice is not about.
+    /// Whether all that a run of the slice leaves out provably ends, without a failed check, so that
+    /// it stands for a run of the program.
     pub fn surely_ends(&self, program: &Program, run: &Trace) -> bool {
         let mut termination = Termination::new(program);
         let left_out: BTreeSet<EdgeRef> =
@@ -214,7 +214,7 @@ impl Slice {
                 _ if self.skipped.contains(&node) => {
                     termination.comes_to(edge.procedure, before.from, after.to)
                 }
-                // A check that is passed, but no assumption.
+                // A check that holds, but no assumption.
                 (Operation::Assume(_), Operation::Skip) => {
                     termination.is_passed(program.procedure(edge.procedure), before.from)
                 }

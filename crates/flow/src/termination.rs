@@ -10,8 +10,8 @@
 //! end, too: counters are found for them in turn, as for the components of a lexicographic ranking
 //! function.
 //!
-//! Checks count as passed: a run that fails at one of them has failed. So do accesses within their
-//! arrays, where they are not checked.
+//! A check that is open in the program may fail, so that a part with one is not said to end.
+//! Accesses that are not checked count as within their arrays.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,14 +43,14 @@ enum Change {
 }
 
 /// The condition under which runs stay in a cycle.
-struct Stays<'e> {
+struct Stays {
     /// The counter.
     counter: Var,
     ty: Scalar,
     op: BinaryOp,
     /// Whether the counter is on the left.
     on_left: bool,
-    bound: &'e Expr,
+    bound: Expr,
 }
 
 impl<'p> Termination<'p> {
@@ -64,7 +64,7 @@ impl<'p> Termination<'p> {
         }
     }
 
-    /// Whether every call of a procedure returns, unless a check fails.
+    /// Whether every call of a procedure returns.
     pub fn returns(&mut self, procedure: ProcedureId) -> bool {
         if let Some(known) = self.returns[procedure.0 as usize] {
             return known;
@@ -77,7 +77,7 @@ impl<'p> Termination<'p> {
         returns
     }
 
-    /// Whether every run at `from` comes to `to`, in the same activation, unless a check fails.
+    /// Whether every run at `from` comes to `to`, in the same activation.
     pub fn comes_to(&mut self, procedure: ProcedureId, from: LocationId, to: LocationId) -> bool {
         let body = self.program.procedure(procedure);
         let mut inside = BTreeSet::from([from]);
@@ -100,17 +100,17 @@ impl<'p> Termination<'p> {
         self.ends(procedure, &edges)
     }
 
-    /// Whether a location is a check, or a branch of which one way is always open.
+    /// Whether a location is a check that holds, or a branch of which one way is always open.
     pub(crate) fn is_passed(&mut self, body: &Procedure, location: LocationId) -> bool {
         self.goes_on(body, location)
     }
 
-    /// Whether every run at a location makes a step, unless a check fails there.
+    /// Whether every run at a location makes a step, and not to a failed check.
     fn goes_on(&mut self, body: &Procedure, location: LocationId) -> bool {
         if body.location(location).kind == LocationKind::Unsupported {
             return false;
         }
-        let edges: Vec<&Edge> = body.edges_from(location).map(|(_, edge)| edge).collect();
+        let edges: Vec<&Edge> = ways(body, location).collect();
         let conditions: Option<Vec<&Expr>> = edges
             .iter()
             .map(|edge| match &edge.operation {
@@ -119,7 +119,7 @@ impl<'p> Termination<'p> {
             })
             .collect();
         if let Some(conditions) = conditions {
-            return ways(body, location).next().is_some() && is_exhaustive(&conditions);
+            return is_exhaustive(&conditions);
         }
         edges.iter().all(|edge| match &edge.operation {
             Operation::Skip | Operation::Havoc(_) | Operation::Return(_) => true,
@@ -176,12 +176,7 @@ impl<'p> Termination<'p> {
     }
 
     /// The comparisons that hold of all edges with which runs stay, where others leave.
-    fn conditions<'e>(
-        &self,
-        procedure: ProcedureId,
-        guard: LocationId,
-        staying: &[&'e Edge],
-    ) -> Vec<Stays<'e>> {
+    fn conditions(&self, procedure: ProcedureId, guard: LocationId, staying: &[&Edge]) -> Vec<Stays> {
         let [edge] = staying else { return Vec::new() };
         // A check that fails is no way out.
         let body = self.program.procedure(procedure);
@@ -193,14 +188,16 @@ impl<'p> Termination<'p> {
         conjuncts(condition, false, &mut |part, is_negated| {
             let ExprKind::Binary(op, left, right) = &part.kind else { return };
             let Some(op) = meant(*op, is_negated) else { return };
-            for (counter, bound, on_left) in [(left, right, true), (right, left, false)] {
+            let Some((narrow, left, right)) = narrowed(op.0, left, right) else { return };
+            for (counter, bound, on_left) in [(&left, &right, true), (&right, &left, false)] {
                 if let ExprKind::Read { variable, indices, .. } = &counter.kind
                     && indices.is_empty()
                     && self.is_scalar(procedure, *variable)
                 {
                     // `!(a < b)` is `b <= a`.
-                    let (op, on_left) = if op.1 { (op.0, !on_left) } else { (op.0, on_left) };
-                    found.push(Stays { counter: *variable, ty: counter.ty, op, on_left, bound });
+                    let on_left = on_left != op.1;
+                    let (ty, bound) = (counter.ty, bound.clone());
+                    found.push(Stays { counter: *variable, ty, op: narrow, on_left, bound });
                 }
             }
         });
@@ -238,10 +235,15 @@ impl<'p> Termination<'p> {
     }
 }
 
-/// The edges on from a location, but for those to failed checks.
+/// The edges on from a location, but for those to failed checks and those that are never taken.
 fn ways(body: &Procedure, location: LocationId) -> impl Iterator<Item = &Edge> {
     let edges = body.edges_from(location).map(|(_, edge)| edge);
-    edges.filter(|edge| body.location(edge.to).kind != LocationKind::Error)
+    edges.filter(|edge| body.location(edge.to).kind != LocationKind::Error && !is_closed(edge))
+}
+
+/// Whether an edge is never taken: so are those to checks that were shown to hold.
+fn is_closed(edge: &Edge) -> bool {
+    matches!(&edge.operation, Operation::Assume(condition) if condition.as_constant() == Some(0))
 }
 
 /// Whether one of some conditions holds, by their form: some condition and its negation are there,
@@ -287,27 +289,99 @@ fn meant(op: BinaryOp, is_negated: bool) -> Option<(BinaryOp, bool)> {
     })
 }
 
+/// A comparison of extended numbers as one of the numbers themselves, if it means the same: C
+/// compares numbers of small types as `int`.
+fn narrowed(op: BinaryOp, left: &Expr, right: &Expr) -> Option<(BinaryOp, Expr, Expr)> {
+    let (Some(extended), inner) = (extension(left).or(extension(right)), (inner(left), inner(right))) else {
+        return Some((op, left.clone(), right.clone()));
+    };
+    let ty = if extension(left).is_some() { inner.0.ty } else { inner.1.ty };
+    let side = |whole: &Expr, inner: &Expr| match whole.as_constant() {
+        Some(value) => {
+            let small = Expr::constant(value & ty.max(), ty);
+            let back = match extended {
+                Extension::Zero => small.as_constant()?,
+                Extension::Sign => signed(small.as_constant()?, ty) as u64 & whole.ty.max(),
+            };
+            (back == value).then_some(small)
+        }
+        None => (extension(whole) == Some(extended) && inner.ty == ty).then(|| inner.clone()),
+    };
+    let (left, right) = (side(left, inner.0)?, side(right, inner.1)?);
+    let op = match (extended, op) {
+        (_, BinaryOp::Ne) => BinaryOp::Ne,
+        // Numbers with zeros in front are not negative.
+        (Extension::Zero, BinaryOp::ULt | BinaryOp::SLt) => BinaryOp::ULt,
+        (Extension::Zero, BinaryOp::ULe | BinaryOp::SLe) => BinaryOp::ULe,
+        (Extension::Sign, BinaryOp::SLt | BinaryOp::SLe) => op,
+        _ => return None,
+    };
+    Some((op, left, right))
+}
+
+/// How a number is made longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extension {
+    Zero,
+    Sign,
+}
+
+/// How an expression makes a shorter number longer, if it does.
+fn extension(expr: &Expr) -> Option<Extension> {
+    match &expr.kind {
+        ExprKind::ZeroExtend(inner) if inner.ty.width() < expr.ty.width() => Some(Extension::Zero),
+        ExprKind::SignExtend(inner) if inner.ty.width() < expr.ty.width() => Some(Extension::Sign),
+        _ => None,
+    }
+}
+
+/// The number that is made longer, or the expression itself.
+fn inner(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::ZeroExtend(inner) | ExprKind::SignExtend(inner) if extension(expr).is_some() => inner,
+        _ => expr,
+    }
+}
+
 /// How an assignment of a value to a variable changes it.
 fn change(target: &Target, value: &Expr) -> Change {
     let is_target = |expr: &Expr| {
         matches!(&expr.kind, ExprKind::Read { variable, indices, .. }
             if *variable == target.variable && indices.is_empty())
     };
+    // The low bits of what is computed with more of them, as C does for small types.
+    let ty = value.ty;
+    let value = match &value.kind {
+        ExprKind::ZeroExtend(inner) | ExprKind::SignExtend(inner) if inner.ty.width() > ty.width() => inner,
+        ExprKind::Extract { value: inner, low: 0 } => inner,
+        _ => value,
+    };
     let ExprKind::Binary(op, left, right) = &value.kind else { return Change::Other };
     if !target.indices.is_empty() {
         return Change::Other;
     }
-    let signed = |number: u64| signed(number, value.ty);
+    let extended = extension(left);
+    let is_target = |expr: &Expr| is_target(inner(expr)) && inner(expr).ty == ty;
+    // Of a small unsigned number, the first bit of the longer one is 0.
+    let (op, is_unsigned) = match (op, extended) {
+        (BinaryOp::SDiv, Some(Extension::Zero)) => (BinaryOp::UDiv, true),
+        (BinaryOp::AShr, Some(Extension::Zero)) => (BinaryOp::LShr, true),
+        _ => (*op, extended == Some(Extension::Zero) || extended.is_none()),
+    };
+    // Numbers that do not fit into the small type are no constants of it.
+    let fits = |number: u64| extended.is_none() || number <= ty.max() >> 1;
+    let by = |number: u64| signed(number & ty.max(), ty);
     match (op, left.as_constant(), right.as_constant()) {
-        (BinaryOp::Add, _, Some(by)) if is_target(left) && by != 0 => Change::Adds(signed(by)),
-        (BinaryOp::Add, Some(by), _) if is_target(right) && by != 0 => Change::Adds(signed(by)),
-        (BinaryOp::Sub, _, Some(by)) if is_target(left) && by != 0 => match signed(by).checked_neg() {
-            Some(by) => Change::Adds(by),
-            None => Change::Other,
-        },
-        (BinaryOp::UDiv, _, Some(by)) if is_target(left) && by > 1 => Change::Divides,
-        (BinaryOp::SDiv, _, Some(by)) if is_target(left) && signed(by) > 1 => Change::Divides,
-        (BinaryOp::LShr, _, Some(by)) if is_target(left) && by > 0 => Change::Divides,
+        (BinaryOp::Add, _, Some(number)) if is_target(left) && by(number) != 0 => Change::Adds(by(number)),
+        (BinaryOp::Add, Some(number), _) if is_target(right) && by(number) != 0 => Change::Adds(by(number)),
+        (BinaryOp::Sub, _, Some(number)) if is_target(left) && by(number) != 0 => {
+            by(number).checked_neg().map_or(Change::Other, Change::Adds)
+        }
+        (BinaryOp::UDiv, _, Some(by)) if is_target(left) && is_unsigned && by > 1 => Change::Divides,
+        (BinaryOp::SDiv, _, Some(number)) if is_target(left) && fits(number) && by(number) > 1 => {
+            Change::Divides
+        }
+        (BinaryOp::LShr, _, Some(by)) if is_target(left) && is_unsigned && by > 0 => Change::Divides,
         (BinaryOp::AShr, _, Some(by)) if is_target(left) && by > 0 => Change::Halves,
         _ => Change::Other,
     }

@@ -106,8 +106,23 @@ fn random_loop() -> impl Strategy<Value = String> {
     let block = prop::collection::vec(simple, 1..4).prop_map(|list| list.join(" "));
     let inner = (condition(), block.clone(), block.clone())
         .prop_map(|(c, a, b)| format!("while ({c}) {{ {a} }} {b}"));
-    (condition(), prop_oneof![2 => block, 1 => inner])
-        .prop_map(|(guard, body)| format!("while ({guard}) {{ {body} }}"))
+    let any = (condition(), prop_oneof![2 => block.clone(), 1 => inner])
+        .prop_map(|(guard, body)| format!("while ({guard}) {{ {body} }}"));
+    // A counter that is changed towards its bound, mostly.
+    let way = prop::sample::select(
+        &[
+            ("<", "+= 1"),
+            ("<", "+= 3"),
+            (">", "-= 1"),
+            ("!=", "+= 1"),
+            ("<=", "+= 1"),
+            (">", "/= 2"),
+            (">", ">>= 1"),
+        ][..],
+    );
+    let counted = (name(), way, prop_oneof![name(), constant()], block)
+        .prop_map(|(x, (op, by), bound, body)| format!("for (; {x} {op} {bound}; {x} {by}) {{ {body} }}"));
+    prop_oneof![any, counted]
 }
 
 /// Whether some run of `f` goes on for ever: the state comes again.

@@ -76,7 +76,7 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
                 report.left_out.iter().map(|part| format!("{}:{}", part.file, part.line)).collect();
             let _ = writeln!(
                 out,
-                "left out of this run: {}; they end, unless a check fails there, and nothing that it does depends on them",
+                "left out of this run: {}; they end, and nothing that it does depends on them",
                 lines.join(", ")
             );
         }
