@@ -63,6 +63,12 @@ pub fn check_by_cases(
     }
 }
 
+/// Whether conditions contradict each other by arithmetic alone: equations are solved for variables,
+/// and nothing is searched.
+pub fn contradicts_by_arithmetic(terms: &mut Terms, conditions: &[Term]) -> bool {
+    solve(terms, conditions.to_vec(), &mut Vec::new()).is_none()
+}
+
 /// The equations among contradicting assumptions, and what is said not to be equal, if these
 /// contradict each other by themselves; else all assumptions.
 fn core(terms: &mut Terms, asserted: &[Term], assumptions: &[Term], budget: &Budget) -> Vec<Term> {

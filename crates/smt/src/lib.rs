@@ -64,7 +64,7 @@ mod traverse;
 pub use ask::{is_sat, is_valid, minimise_core};
 pub use bit_blaster::BitBlaster;
 pub use budget::{Budget, Reason, Work};
-pub use cases::check_by_cases;
+pub use cases::{check_by_cases, contradicts_by_arithmetic};
 pub use display::Readable;
 pub use external::External;
 pub use model::{Model, Value};

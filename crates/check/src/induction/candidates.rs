@@ -34,6 +34,14 @@ const MOST_VALUES: usize = 24;
 /// Larger conditions are not taken.
 const LARGE: usize = 60;
 
+/// How much is guessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guesses {
+    All,
+    /// No orders of two variables, and no equations that hold in some phase only.
+    Few,
+}
+
 /// The candidates at each point.
 pub(super) struct Candidates {
     pub at: Vec<Vec<Term>>,
@@ -56,7 +64,7 @@ struct Text {
 }
 
 impl Candidates {
-    pub fn new(machine: &mut Machine<'_>, graph: &Graph, system: &System) -> Self {
+    pub fn new(machine: &mut Machine<'_>, graph: &Graph, system: &System, guesses: Guesses) -> Self {
         let text = Text::new(&machine.terms, graph);
         let mut at = vec![Vec::new(); graph.points.len()];
         let mut sought = vec![Sought::default(); graph.points.len()];
@@ -71,7 +79,7 @@ impl Candidates {
             let changed = system.changed(*point);
             variables.sort_by_key(|variable| !changed.contains(variable));
             let terms = &mut machine.terms;
-            at[*point] = text.candidates(terms, graph.points[*point], &variables);
+            at[*point] = text.candidates(terms, graph.points[*point], &variables, guesses);
             let numbers = &mut sought[*point].numbers;
             for variable in &variables {
                 if let Some(width) = width(terms.sort(*variable)).filter(|width| *width > 1) {
@@ -82,7 +90,9 @@ impl Candidates {
                 list.sort_by_key(|variable| !text.computed.contains(variable));
                 list.truncate(MOST_NUMBERS);
             }
-            sought[*point].phases = text.phases(terms, graph.points[*point], &variables);
+            if guesses == Guesses::All {
+                sought[*point].phases = text.phases(terms, graph.points[*point], &variables);
+            }
         }
         Self { at, sought }
     }
@@ -187,7 +197,7 @@ impl Text {
         }
     }
 
-    fn candidates(&self, terms: &mut Terms, point: Point, variables: &[Term]) -> Vec<Term> {
+    fn candidates(&self, terms: &mut Terms, point: Point, variables: &[Term], guesses: Guesses) -> Vec<Term> {
         let is_visible: FxHashSet<Term> = variables.iter().copied().collect();
         let mut found = Vec::new();
         for variable in variables {
@@ -214,7 +224,9 @@ impl Text {
         }
         found.truncate(MOST / 2);
         self.ranges(terms, variables, &mut found);
-        self.orders(terms, variables, &mut found);
+        if guesses == Guesses::All {
+            self.orders(terms, variables, &mut found);
+        }
         found.truncate(MOST);
         found
     }

@@ -64,7 +64,10 @@ impl Deep<'_> {
         }
         if depth == 1 {
             // The facts hold at the start.
-            left.remove(&self.graph.start);
+            let starts = self.system.steps.iter().filter(|step| step.from.is_none());
+            starts.for_each(|step| {
+                left.remove(&step.to);
+            });
             return Ok(left);
         }
         let first = self.system.steps.iter().find(|step| step.from.is_none());

@@ -1,17 +1,20 @@
 //! Induction as an engine.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
 use wherefore_program::Task;
 use wherefore_smt::{Term, Terms};
 
+use super::candidates::{Candidates, Guesses};
 use super::certificate::{Certificate, check};
 use super::deep::Deep;
 use super::facts::Facts as Known;
 use super::frames::{Found, Frames};
 use super::reduce::reduce;
+use super::split::Split;
 use super::system::{System, TooMuch};
 use crate::bounded::in_deep_thread;
 use crate::budget::Budget;
@@ -51,6 +54,9 @@ const FEW: usize = 2;
 /// Facts may take this part of the time, or this long without a limit.
 const PART_FOR_FACTS: u32 = 3;
 const TIME_FOR_FACTS: Duration = Duration::from_secs(20);
+
+/// The search in the system with points of their own for values may take this part of the time.
+const PART_FOR_SPLIT: u32 = 3;
 
 /// The first turn of a check in property-directed reachability, if there are several.
 const FIRST_TURN: Duration = Duration::from_millis(500);
@@ -119,6 +125,9 @@ struct Setting<'t> {
     system: System,
     /// What always holds; the lemmas of proofs are added.
     known: Known,
+    /// The system with points of their own for values, and what always holds there: while it is
+    /// there, proofs are sought in it.
+    split: Option<(Split, Known)>,
 }
 
 impl<'t> Setting<'t> {
@@ -126,6 +135,33 @@ impl<'t> Setting<'t> {
     fn errors(&self, checks: &BTreeSet<usize>) -> BTreeSet<PointId> {
         let errors = self.graph.errors.iter().filter(|(_, check)| checks.contains(check));
         errors.map(|(point, _)| *point).collect()
+    }
+
+    /// The same among the points that proofs are sought in.
+    fn error_parts(&self, checks: &BTreeSet<usize>) -> BTreeSet<PointId> {
+        let errors = self.errors(checks);
+        self.split.as_ref().map_or_else(|| errors.clone(), |(split, _)| split.parts(&errors))
+    }
+
+    /// The check that fails at a point that proofs are sought in.
+    fn check_at(&self, error: PointId) -> usize {
+        let point = self.split.as_ref().map_or(error, |(split, _)| split.origin(error));
+        self.graph.errors[&point]
+    }
+
+    /// Splits the system, if it can be; whether it was.
+    fn split(&mut self, budget: &Budget) -> bool {
+        let Self { machine, graph, system, .. } = self;
+        let Some(split) = Split::new(&mut machine.terms, graph, system, &budget.share(4).solver()) else {
+            return false;
+        };
+        let candidates = Candidates::new(machine, graph, system, Guesses::Few);
+        let candidates = split.candidates(&mut machine.terms, &candidates);
+        let limits = budget.share(2).solver();
+        let given = split.known(&mut machine.terms, &self.known.at);
+        let known = Known::new(&mut machine.terms, graph, &split.system, candidates, given, &limits);
+        self.split = Some((split, known));
+        true
     }
 
     fn new(task: &'t Task, budget: &Budget) -> Result<Self, Cause> {
@@ -141,8 +177,10 @@ impl<'t> Setting<'t> {
             (None, None) => budget.within(TIME_FOR_FACTS),
             _ => budget.share(PART_FOR_FACTS),
         };
-        let known = Known::new(&mut machine, &graph, &system, &for_facts.solver());
-        Ok(Self { machine, graph, system, known })
+        let candidates = Candidates::new(&mut machine, &graph, &system, Guesses::All);
+        let none = vec![Vec::new(); graph.points.len()];
+        let known = Known::new(&mut machine.terms, &graph, &system, candidates, none, &for_facts.solver());
+        Ok(Self { machine, graph, system, known, split: None })
     }
 }
 
@@ -171,10 +209,19 @@ impl<'t, 's> Search<'t, 's> {
                 return None;
             }
         };
-        let mut cause = self.by_depth(&mut setting);
+        let mut cause = Cause::NotInductive;
+        if self.way != Way::Directed {
+            cause = self.by_depth(&mut setting, 1..=FEW);
+        }
+        if !self.open.is_empty() {
+            self.split(&mut setting);
+        }
+        if self.way == Way::Deep && !self.open.is_empty() {
+            cause = self.by_depth(&mut setting, FEW + 1..=MOST_DEPTH);
+        }
         if self.way != Way::Deep && !self.open.is_empty() {
             self.by = EngineName::Reachability;
-            cause = self.directed(&mut setting);
+            cause = self.directed(&mut setting, self.budget);
         }
         self.give_up(&cause);
         Some(setting)
@@ -191,26 +238,50 @@ impl<'t, 's> Search<'t, 's> {
         }
     }
 
-    /// Proves checks by k-induction; why others are left.
-    fn by_depth(&mut self, setting: &mut Setting<'_>) -> Cause {
-        let depths = match self.way {
-            Way::Both => FEW,
-            Way::Deep => MOST_DEPTH,
-            Way::Directed => 0,
+    /// Proves checks in the system with points of their own for values, in a part of the time.
+    fn split(&mut self, setting: &mut Setting<'t>) {
+        let whole = self.budget;
+        let budget = if whole.deadline.is_some() || whole.work.is_some() {
+            whole.share(PART_FOR_SPLIT)
+        } else {
+            whole.within(TIME_FOR_FACTS)
         };
-        for depth in 1..=depths {
+        if !setting.split(&budget) {
+            return;
+        }
+        if self.way != Way::Directed {
+            self.by_depth(setting, 1..=FEW);
+        }
+        if self.way != Way::Deep && !self.open.is_empty() {
+            let by = std::mem::replace(&mut self.by, EngineName::Reachability);
+            self.directed(setting, &budget);
+            self.by = by;
+        }
+        setting.split = None;
+    }
+
+    /// Proves checks by k-induction; why others are left.
+    fn by_depth(&mut self, setting: &mut Setting<'t>, depths: RangeInclusive<usize>) -> Cause {
+        for depth in depths {
             let share = if self.way == Way::Both { self.budget.share(4) } else { self.budget.clone() };
-            let errors = setting.errors(&self.open);
-            let Setting { machine, graph, system, known } = setting;
+            let errors = setting.error_parts(&self.open);
             let limits = share.solver();
-            let mut deep = Deep { terms: &mut machine.terms, graph, system, facts: known, budget: &limits };
+            let Setting { machine, graph, system, known, split } = setting;
+            let (system, facts) = match split {
+                Some((split, known)) => (&split.system, &*known),
+                None => (&*system, &*known),
+            };
+            let mut deep = Deep { terms: &mut machine.terms, graph, system, facts, budget: &limits };
             match deep.excluded(depth, &errors) {
                 Ok(excluded) => {
                     let reached: BTreeSet<usize> =
-                        errors.difference(&excluded).map(|error| graph.errors[error]).collect();
+                        errors.difference(&excluded).map(|error| setting.check_at(*error)).collect();
                     let proved: BTreeSet<usize> = self.open.difference(&reached).copied().collect();
-                    let none = vec![Vec::new(); setting.graph.points.len()];
-                    self.prove(setting, &none, depth, proved);
+                    let points = setting
+                        .split
+                        .as_ref()
+                        .map_or(setting.graph.points.len(), |(split, _)| split.system.into.len());
+                    self.prove(setting, &vec![Vec::new(); points], depth, proved);
                 }
                 Err(reason) if self.way == Way::Deep => return Cause::Limit(stop(&reason)),
                 Err(_) => break,
@@ -224,7 +295,7 @@ impl<'t, 's> Search<'t, 's> {
 
     /// Proves checks by property-directed reachability: a single one in all the time there is,
     /// several in turns that grow longer. The lemmas of a proof are facts for the next.
-    fn directed(&mut self, setting: &mut Setting<'_>) -> Cause {
+    fn directed(&mut self, setting: &mut Setting<'t>, limit: &Budget) -> Cause {
         let mut open: Vec<usize> = self.open.iter().copied().collect();
         let mut turn = FIRST_TURN;
         loop {
@@ -234,19 +305,25 @@ impl<'t, 's> Search<'t, 's> {
                 if self.session.is_settled(check) {
                     continue;
                 }
-                let budget = match (open.len(), &self.budget.work) {
-                    (1, _) => self.budget.clone(),
-                    (_, Some(_)) => self.budget.share(u32::try_from(open.len() - place).unwrap_or(u32::MAX)),
-                    (_, None) => self.budget.within(turn),
+                let budget = match (open.len(), &limit.work) {
+                    (1, _) => limit.clone(),
+                    (_, Some(_)) => limit.share(u32::try_from(open.len() - place).unwrap_or(u32::MAX)),
+                    (_, None) => limit.within(turn),
                 };
                 let limits = budget.solver();
-                let errors = setting.errors(&BTreeSet::from([check]));
-                let Setting { machine, graph, system, known } = &mut *setting;
+                let errors = setting.error_parts(&BTreeSet::from([check]));
+                let Setting { machine, graph, system, known, split } = &mut *setting;
+                let (system, known) = match split {
+                    Some((split, known)) => (&split.system, &*known),
+                    None => (&*system, &*known),
+                };
                 let mut frames = Frames::new(&mut machine.terms, graph, system, known, &errors, &limits);
                 let found = frames.run(&mut |_, _| {});
                 self.lemmas += frames.made;
                 match found {
                     Found::Inductive(lemmas) => self.prove(setting, &lemmas, 1, BTreeSet::from([check])),
+                    // Nothing is open where each point stands for values: this is asked later.
+                    Found::Way if setting.split.is_some() => {}
                     Found::Way => {
                         let stopped = Stopped {
                             engine: self.by,
@@ -261,11 +338,11 @@ impl<'t, 's> Search<'t, 's> {
                         late.push(check);
                     }
                 }
-                if self.budget.stopped().is_some() {
+                if limit.stopped().is_some() {
                     return cause;
                 }
             }
-            if late.is_empty() || open.len() == 1 || self.budget.work.is_some() {
+            if late.is_empty() || open.len() == 1 || limit.work.is_some() {
                 return cause;
             }
             open = late;
@@ -276,7 +353,7 @@ impl<'t, 's> Search<'t, 's> {
     /// Has a proof of some checks examined, and notes it.
     fn prove(
         &mut self,
-        setting: &mut Setting<'_>,
+        setting: &mut Setting<'t>,
         lemmas: &[Vec<Term>],
         depth: usize,
         proved: BTreeSet<usize>,
@@ -286,9 +363,13 @@ impl<'t, 's> Search<'t, 's> {
         }
         let limits = self.budget.solver();
         let certificate = certificate(setting, lemmas, depth, &proved, &limits);
-        let Setting { machine, graph, known, .. } = setting;
+        let Setting { machine, graph, known, split, .. } = setting;
         let solver = &mut *self.session.prover.solver();
         let refusal = check(machine, graph, &certificate, solver, &limits).refusal();
+        // What is not accepted here is asked about again in the system as it was.
+        if refusal.is_some() && split.is_some() {
+            return;
+        }
         self.open.retain(|check| !proved.contains(check));
         let verdict = match refusal {
             Some((why, _)) => {
@@ -297,6 +378,7 @@ impl<'t, 's> Search<'t, 's> {
                 Verdict::Unknown(Why::Undecided(vec![stopped]))
             }
             None => {
+                let known = split.as_mut().map_or(known, |(_, known)| known);
                 for (known, lemmas) in known.at.iter_mut().zip(lemmas) {
                     known.extend(lemmas);
                 }
@@ -339,14 +421,21 @@ fn certificate(
     proved: &BTreeSet<usize>,
     budget: &wherefore_smt::Budget,
 ) -> Certificate {
-    let errors = setting.errors(proved);
-    let Setting { machine, graph, system, known } = setting;
+    let (errors, error_parts) = (setting.errors(proved), setting.error_parts(proved));
+    let Setting { machine, graph, system, known, split } = setting;
+    let (searched, known) = match split {
+        Some((split, known)) => (&split.system, &*known),
+        None => (&*system, &*known),
+    };
     let mut parts = Vec::new();
     for (facts, lemmas) in known.at.iter().zip(lemmas) {
         parts.push(facts.iter().chain(lemmas).copied().collect());
     }
     if depth == 1 {
-        parts = reduce(&mut machine.terms, system, &errors, parts, budget);
+        parts = reduce(&mut machine.terms, searched, &error_parts, parts, budget);
+    }
+    if let Some((split, _)) = split {
+        parts = split.whole(&mut machine.terms, graph.points.len(), &parts);
     }
     let all: Vec<Term> = parts.iter().map(|parts| machine.terms.all(parts)).collect();
     let all = graph.with_facts(machine, &all);

@@ -12,13 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use wherefore_smt::{
     BitBlaster, Budget, Model, Outcome, Reason, Solver, Sort, Term, Terms, Value, check_by_cases,
+    contradicts_by_arithmetic,
 };
 
 use super::candidates::Candidates;
 use super::hull::Hull;
 use super::system::{Step, System};
+use super::walks::visited;
 use crate::refinement::solver::graph::{Graph, PointId};
-use crate::symbolic::Machine;
 
 /// Conflicts that a question about facts may take.
 const PATIENCE: u64 = 3_000;
@@ -26,9 +27,11 @@ const PATIENCE: u64 = 3_000;
 /// Models that equations at one point may take.
 const MOST_POINTS: usize = 200;
 
-/// Models that break equations already in these lowest bits are asked for first: an odd difference
-/// takes an equation away at once, where others would leave one congruence after the other.
-const LOWEST: [u32; 5] = [1, 2, 4, 8, u64::BITS];
+/// How many of the lowest bits of equations are asked about, one after the other. First all, by
+/// arithmetic only. Then models that break equations already in their lowest bits: an odd
+/// difference takes an equation away at once, where others would leave one congruence after the
+/// other.
+const LOWEST: [u32; 6] = [u64::BITS, 1, 2, 4, 8, u64::BITS];
 
 /// What always holds at each point.
 pub(super) struct Facts {
@@ -36,18 +39,48 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Finds facts; those so far if a limit is met in time to keep them consistent, else none.
-    pub fn new(machine: &mut Machine<'_>, graph: &Graph, system: &System, budget: &Budget) -> Self {
-        let candidates = Candidates::new(machine, graph, system);
+    /// Finds facts among candidates, in addition to what is known at each point; those so far if a
+    /// limit is met in time to keep them consistent, else only the latter.
+    pub fn new(
+        terms: &mut Terms,
+        graph: &Graph,
+        system: &System,
+        candidates: Candidates,
+        known: Vec<Vec<Term>>,
+        budget: &Budget,
+    ) -> Self {
+        let visited = visited(terms, graph, system, budget);
+        let mut found = Self::among(terms, system, (candidates, &visited), &known, budget);
+        for (found, known) in found.at.iter_mut().zip(known) {
+            found.extend(known);
+            tidy(found);
+        }
+        found
+    }
+
+    fn among(
+        terms: &mut Terms,
+        system: &System,
+        (candidates, visited): (Candidates, &[Vec<Model>]),
+        known: &[Vec<Term>],
+        budget: &Budget,
+    ) -> Self {
         let mut finder = Finder {
-            terms: &mut machine.terms,
+            terms,
             system,
+            known,
             solvers: system.steps.iter().map(|_| None).collect(),
             budget: Budget { conflicts: Some(PATIENCE), ..budget.clone() },
         };
         let mut texts = candidates.at;
-        for list in &mut texts {
+        for ((list, known), visited) in texts.iter_mut().zip(known).zip(visited) {
             tidy(list);
+            list.retain(|fact| !known.contains(fact));
+            for state in visited {
+                let holds = finder.terms.evaluate_all(list, state);
+                let mut holds = holds.iter();
+                list.retain(|_| holds.next() == Some(&Value::Bits(1)));
+            }
         }
         // What the text suggests is inductive by itself, or nothing is known.
         let mut at = texts.clone();
@@ -55,7 +88,8 @@ impl Facts {
             at.iter_mut().for_each(Vec::clear);
             return Self { at };
         }
-        let Ok(equations) = finder.equations(&candidates.sought, &at) else { return Self { at } };
+        let equations = finder.equations(&candidates.sought, &at, visited);
+        let Ok(equations) = equations else { return Self { at } };
         // With equations, more of it may be.
         let mut more = texts;
         for (list, equations) in more.iter_mut().zip(equations) {
@@ -93,6 +127,8 @@ fn before(terms: &mut Terms, step: &Step, at: &[Vec<Term>]) -> Vec<Term> {
 struct Finder<'f> {
     terms: &'f mut Terms,
     system: &'f System,
+    /// What is known at each point beside what is found.
+    known: &'f [Vec<Term>],
     solvers: Vec<Option<BitBlaster>>,
     budget: Budget,
 }
@@ -123,19 +159,38 @@ impl Hulls {
 
     /// Adds the end of a step, under a model, to what holds there.
     fn add(&mut self, terms: &mut Terms, step: &Step, sought: &Sought, model: &Model) {
-        for (phase, hulls) in &mut self.of {
-            let here = terms.substitute(*phase, &step.updates);
-            if !terms.holds(here, model) {
+        let mut done = step.updates.clone();
+        let phases: Vec<Term> =
+            self.of.iter().map(|(phase, _)| terms.substitute_with(*phase, &mut done)).collect();
+        let mut numbers: BTreeMap<u32, Vec<Term>> = BTreeMap::new();
+        for (width, list) in &sought.numbers {
+            let list = list.iter().map(|number| terms.substitute_with(*number, &mut done));
+            numbers.insert(*width, list.collect());
+        }
+        self.add_values(terms, &phases, &numbers, model);
+    }
+
+    /// Adds a state.
+    fn add_state(&mut self, terms: &Terms, sought: &Sought, state: &Model) {
+        let phases: Vec<Term> = self.of.iter().map(|(phase, _)| *phase).collect();
+        self.add_values(terms, &phases, &sought.numbers, state);
+    }
+
+    fn add_values(
+        &mut self,
+        terms: &Terms,
+        phases: &[Term],
+        numbers: &BTreeMap<u32, Vec<Term>>,
+        model: &Model,
+    ) {
+        for (phase, (_, hulls)) in phases.iter().zip(&mut self.of) {
+            if !terms.holds(*phase, model) {
                 continue;
             }
             let is_first = hulls.is_none();
             let hulls = hulls.get_or_insert_with(BTreeMap::new);
-            for (width, variables) in &sought.numbers {
-                let values: Vec<Term> = variables
-                    .iter()
-                    .map(|variable| *step.updates.get(variable).unwrap_or(variable))
-                    .collect();
-                let values = terms.evaluate_all(&values, model);
+            for (width, numbers) in numbers {
+                let values = terms.evaluate_all(numbers, model);
                 let point: Vec<u64> = values.iter().filter_map(Value::bits).collect();
                 if is_first {
                     hulls.insert(*width, Hull::of_point(*width, point));
@@ -183,6 +238,13 @@ impl Finder<'_> {
         }
     }
 
+    /// What is known before a step, with other facts.
+    fn before(&mut self, step: &Step, at: &[Vec<Term>]) -> Vec<Term> {
+        let mut all = before(self.terms, step, at);
+        all.extend(before(self.terms, step, self.known));
+        all
+    }
+
     /// A model of a step in which one of some conditions holds, if there are any, where equations
     /// and other facts hold before. If that is too hard, each condition is asked about by itself,
     /// first with the equations only: arithmetic decides most of these questions.
@@ -216,7 +278,12 @@ impl Finder<'_> {
     }
 
     /// Equations between numbers that always hold, where other facts do.
-    fn equations(&mut self, sought: &[Sought], facts: &[Vec<Term>]) -> Result<Vec<Vec<Term>>, Reason> {
+    fn equations(
+        &mut self,
+        sought: &[Sought],
+        facts: &[Vec<Term>],
+        visited: &[Vec<Model>],
+    ) -> Result<Vec<Vec<Term>>, Reason> {
         let points = sought.len();
         let mut hulls: Vec<Option<Hulls>> = (0..points).map(|_| None).collect();
         let mut known: Vec<Vec<Term>> = vec![Vec::new(); points];
@@ -224,6 +291,16 @@ impl Finder<'_> {
         let (mut models, mut is_open) = (vec![0; points], vec![false; points]);
         let starts = (0..self.system.steps.len()).filter(|step| self.system.steps[*step].from.is_none());
         let mut open: BTreeSet<usize> = starts.collect();
+        for (point, states) in visited.iter().enumerate() {
+            for state in states {
+                let hulls = hulls[point].get_or_insert_with(|| Hulls::new(self.terms, &sought[point]));
+                hulls.add_state(self.terms, &sought[point], state);
+            }
+            if let Some(hulls) = &hulls[point] {
+                known[point] = hulls.facts(self.terms, &sought[point], u64::BITS);
+                open.extend(self.system.depending(point));
+            }
+        }
         while let Some(at) = open.pop_first() {
             let step = &self.system.steps[at];
             let exit = step.effect.as_ref().map(|(exit, _)| *exit);
@@ -232,11 +309,18 @@ impl Finder<'_> {
                 continue;
             }
             let to = step.to;
+            // Whether an error can be reached is not asked here.
+            if sought[to].numbers.values().all(Vec::is_empty) {
+                if !std::mem::replace(&mut is_open[to], true) {
+                    open.extend(self.system.depending(to));
+                }
+                continue;
+            }
             let mut bits = LOWEST.iter();
             let mut most = bits.next();
             while let Some(lowest) = most.filter(|_| !is_open[to]) {
                 let equations = before(self.terms, step, &known);
-                let others = before(self.terms, step, facts);
+                let others = self.before(step, facts);
                 let violated = hulls[to].as_ref().map(|hulls| {
                     let mut done = step.updates.clone();
                     let facts = hulls.facts(self.terms, &sought[to], *lowest).into_iter();
@@ -244,8 +328,20 @@ impl Finder<'_> {
                         let after = self.terms.substitute_with(fact, &mut done);
                         self.terms.not(after)
                     });
-                    violated.collect()
+                    let mut violated: Vec<Term> = violated.collect();
+                    // What equations say of equations needs no search.
+                    violated.retain(|condition| {
+                        let mut few = equations.clone();
+                        few.push(*condition);
+                        !contradicts_by_arithmetic(self.terms, &few)
+                    });
+                    violated
                 });
+                // Equations that hold in all bits hold in fewer.
+                if bits.len() + 1 == LOWEST.len() && violated.is_some() {
+                    most = if violated == Some(Vec::new()) { None } else { bits.next() };
+                    continue;
+                }
                 match self.ask_any(at, &equations, &others, violated) {
                     // The lowest bits are only asked about to find good models.
                     Err(Reason::Conflicts) if *lowest != u64::BITS => {
@@ -293,7 +389,7 @@ impl Finder<'_> {
                 if violated == Terms::FALSE {
                     break;
                 }
-                let mut conditions = before(self.terms, step, at);
+                let mut conditions = self.before(step, at);
                 conditions.push(violated);
                 match self.ask(number, &conditions) {
                     Ok(None) => break,
@@ -326,7 +422,7 @@ impl Finder<'_> {
     ) -> Result<(), Reason> {
         let step = &self.system.steps[number];
         loop {
-            let known = before(self.terms, step, at);
+            let known = self.before(step, at);
             let count = at[step.to].len();
             let mut kept = Vec::new();
             for fact in at[step.to].clone() {

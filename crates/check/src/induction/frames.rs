@@ -92,7 +92,7 @@ impl<'f> Frames<'f> {
         errors: &'f BTreeSet<PointId>,
         budget: &'f Budget,
     ) -> Self {
-        let points = graph.points.len();
+        let points = system.into.len();
         Self {
             terms,
             system,

@@ -8,12 +8,13 @@
 //! # Reading order
 //! 1. `system`: the program between its cut points.
 //! 2. `facts`: what always holds at cut points; `hull`: equations modulo powers of two;
-//!    `candidates`: guesses from the text.
+//!    `candidates`: guesses from the text; `walks`: states that refute them.
 //! 3. `deep`: k-induction from the facts.
 //! 4. `frames`: property-directed reachability from the facts; `lifting`: cubes of models.
-//! 5. `reduce`: what of it a proof needs; `certificate`: the check of the proofs, by code of its
+//! 5. `split`: the same with points of their own for values of variables that take few.
+//! 6. `reduce`: what of it a proof needs; `certificate`: the check of the proofs, by code of its
 //!    own.
-//! 6. `engine`: all of it as engines of the portfolio.
+//! 7. `engine`: all of it as engines of the portfolio.
 
 mod candidates;
 mod certificate;
@@ -24,7 +25,9 @@ mod frames;
 mod hull;
 mod lifting;
 mod reduce;
+mod split;
 mod system;
+mod walks;
 
 pub use engine::{Induction, Way};
 

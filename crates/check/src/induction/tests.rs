@@ -9,6 +9,7 @@ use wherefore_frontend::{Language, parse};
 use wherefore_program::{ExploreLimits, Runs, Task, Var, explore};
 use wherefore_smt::{BitBlaster, Model, Term, Terms, Value};
 
+use super::candidates::{Candidates, Guesses};
 use super::certificate::{Certificate, check};
 use super::engine::{Claim, Induction, Way, claim};
 use super::facts::Facts;
@@ -74,7 +75,9 @@ fn facts_hold_on_all_runs() {
         let graph = Graph::new(&mut machine, &Folding::new(&task.program, Calls::Auto));
         let limits = budget().solver();
         let Ok(system) = System::new(&mut machine, &graph, &limits) else { panic!("too large:\n{text}") };
-        let facts = Facts::new(&mut machine, &graph, &system, &limits);
+        let candidates = Candidates::new(&mut machine, &graph, &system, Guesses::All);
+        let none = vec![Vec::new(); graph.points.len()];
+        let facts = Facts::new(&mut machine.terms, &graph, &system, candidates, none, &limits);
         let limits = ExploreLimits { configurations: 30_000, ..ExploreLimits::default() };
         let runs = explore(&task.program, &task.checks, limits);
         for (point, facts) in graph.points.iter().zip(&facts.at) {
@@ -210,4 +213,25 @@ fn checks_are_proved_one_by_one() {
         assert_eq!(verdict(&mut claim, &certificate), Checked::Broken);
     };
     in_deep_thread(work).unwrap();
+}
+
+/// What a stack holds is said for each height of it.
+#[test]
+fn points_of_their_own_for_values_of_counters() {
+    let text = "extern int in(void); extern void reach_error(void); int held[3]; int n, sum;\n\
+        int main(void) {\n\
+        while (in()) { int command = in();\n\
+          if (command == 1) { int a = in();\n\
+            if (a > 0 && a <= 100 - sum) { if (n == 3) { held[0] = held[1]; held[1] = held[2]; n = 2; }\n\
+              held[n] = a; n = n + 1; sum = sum + a; } }\n\
+          else if (command == 2 && n > 0) { n = n - 1; sum = sum - held[n]; }\n\
+          if (sum < 0 || sum > 100) reach_error(); }\n\
+        return 0; }\n";
+    let task = task(text);
+    let Some(mut claim) = self::claim(&task, Way::Directed, &budget()) else { panic!("no proof") };
+    let certificate = claim.certificate.clone();
+    assert_eq!(verdict(&mut claim, &certificate), Checked::Proof);
+    // An element that is not moved is taken back twice.
+    let broken = self::task(&text.replace("held[1] = held[2]; n = 2;", "n = 2;"));
+    assert!(self::claim(&broken, Way::Directed, &Budget::time(Duration::from_secs(2))).is_none());
 }
