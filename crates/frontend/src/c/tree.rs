@@ -105,7 +105,21 @@ pub(crate) struct Object {
     pub(crate) defined: bool,
     /// What is wrong with it: matters only if it is used.
     pub(crate) problem: Option<Problem>,
+    /// What it is there for. Its name does not tell: any may be one of the program.
+    pub(crate) role: Role,
     pub(crate) span: Span,
+}
+
+/// What an object is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A declaration of the program, or a step of ours.
+    #[default]
+    Plain,
+    /// A compound literal.
+    Literal,
+    /// It holds variable arguments.
+    Arguments,
 }
 
 /// What an object is initialised with: sub-objects and their values. The rest is zero if there is a

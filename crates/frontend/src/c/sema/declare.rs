@@ -13,7 +13,7 @@ use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature, UNNAMED};
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{
-    Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind, Term, TermKind,
+    Function, FunctionId, Lifetime, Object, ObjectId, Role, Statement, StatementKind, Term, TermKind,
 };
 
 impl Sema<'_> {
@@ -225,6 +225,7 @@ impl Sema<'_> {
                     initial: None,
                     defined,
                     problem: None,
+                    role: Role::default(),
                     span,
                 });
                 id
