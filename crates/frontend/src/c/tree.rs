@@ -155,7 +155,7 @@ pub(crate) struct Function {
     pub(crate) pure: bool,
     /// What a property says about its result, if it has no body.
     pub(crate) result: Option<Result>,
-    /// Whether the body is only for inlining: another definition replaces it.
+    /// Whether another definition replaces the body: it is only for inlining, or weak.
     pub(crate) provisional: bool,
     pub(crate) span: Span,
     pub(crate) end: Span,
@@ -189,6 +189,12 @@ impl Function {
             weak: None,
             runs: Runs::default(),
         }
+    }
+
+    /// Whether the body is only for inlining: the function itself is another one. A weak one is the
+    /// function itself if there is no other.
+    pub(crate) fn is_for_inlining(&self) -> bool {
+        self.provisional && self.weak.is_none()
     }
 }
 

@@ -403,3 +403,23 @@ fn compound_literals_live_as_long_as_the_block_around() {
     }
     judge("literals", &cases);
 }
+
+/// A weak definition is the function if there is no other, also where its body is not modelled.
+#[test]
+fn weak_definitions_are_not_given_up() {
+    let not_modelled = "unsigned long t = __builtin_ia32_rdtsc();";
+    let main = "int main(void){ f(); if (g) reach_error(); return 0; }";
+    let mut cases: Vec<Case> = Vec::new();
+    for head in [
+        "__attribute__((weak)) void f(void)",
+        "void f(void) __attribute__((weak)); void f(void)",
+        "void f(void)",
+    ] {
+        let text = |body: &str| -> &'static str { format!("int g; {head} {{ {body} }} {main}").leak() };
+        cases.push((text(&format!("{not_modelled} g = 1;")), &[], &["unsafe", "unknown"]));
+        cases.push((text(&format!("g = 1; {not_modelled}")), &[], &["unsafe", "unknown"]));
+        cases.push((text("g = 1;"), &[], &["unsafe"]));
+        cases.push((text("g = 0;"), &[], &["safe"]));
+    }
+    judge("weak", &cases);
+}
