@@ -14,6 +14,7 @@ use wherefore_program::{
     Program, State, Step, Stepped, Target, Task, Trace, Type, Var, Variable,
 };
 
+use self::filled::Filled;
 use crate::budget::Budget;
 use crate::engine::{Engine, Session, without_threads};
 use crate::prover::Prover;
@@ -21,6 +22,8 @@ use crate::verdict::{
     Answer, Cause, CheckError, EngineName, Evidence, Facts, FailingRun, Proof, ProofCheck, ProofKind,
     Reached, Stopped, Verdict, Why,
 };
+
+mod filled;
 
 /// Makes the run of a program that takes no input.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,14 +140,24 @@ fn follow(program: &Program, nodes: &BTreeSet<Node>, budget: &Budget) -> Result<
         match interpreter.take(&mut state, &mut choices) {
             Stepped::Edge(edge) => {
                 let saw_open = choices.saw_open;
-                let known = open.step(edge, saw_open);
-                let Some(cells) = known else { return Err(Cause::TakesInput) };
-                for (variable, address) in cells {
-                    let Some(address) = interpreter.evaluate(&state, address) else {
-                        return Err(Cause::TakesInput);
-                    };
-                    state.memory.remove(&(variable, address));
-                    choices.cells.insert((variable, address));
+                let known = open.step(edge, saw_open, &|expr| interpreter.evaluate(&state, expr));
+                let Some(written) = known else { return Err(Cause::TakesInput) };
+                for one in written {
+                    match one {
+                        Written::OpenCell(variable, address) => {
+                            let Some(address) = interpreter.evaluate(&state, address) else {
+                                return Err(Cause::TakesInput);
+                            };
+                            state.memory.remove(&(variable, address));
+                            choices.cells.insert((variable, address));
+                        }
+                        Written::Element(procedure, variable, indices) => {
+                            let at = indices.iter().map(|index| interpreter.evaluate(&state, index));
+                            if let Some(at) = at.collect::<Option<Vec<u64>>>() {
+                                open.fill(procedure, variable, at);
+                            }
+                        }
+                    }
                 }
             }
             Stepped::Ended => return Ok(reached),
@@ -239,6 +252,9 @@ struct Open<'p> {
     globals: Vec<Var>,
     /// For each call: the variables of its procedure, and the step that has called it.
     calls: Vec<(Vec<Var>, Option<EdgeRef>)>,
+    /// Of arrays that are open, the elements that are not: of globals, and of each call.
+    filled_globals: Filled,
+    filled: Vec<Filled>,
 }
 
 impl<'p> Open<'p> {
@@ -247,7 +263,29 @@ impl<'p> Open<'p> {
         let is_open = |variable: &Variable| variable.initial.is_none() && !variable.ty.is_memory();
         let globals = globals.filter(|(variable, _)| is_open(variable)).map(|(_, variable)| variable);
         let first = accesses.unset[program.entry.0 as usize].clone();
-        Self { program, accesses, globals: globals.collect(), calls: vec![(first, None)] }
+        Self {
+            program,
+            accesses,
+            globals: globals.collect(),
+            calls: vec![(first, None)],
+            filled_globals: Filled::default(),
+            filled: vec![Filled::default()],
+        }
+    }
+
+    fn filled_of(&mut self, variable: Var) -> Option<&mut Filled> {
+        match variable {
+            Var::Global(_) => Some(&mut self.filled_globals),
+            Var::Local(_) => self.filled.last_mut(),
+        }
+    }
+
+    /// An element of an array has got a value that is not open. If all have, the array is not.
+    fn fill(&mut self, procedure: ProcedureId, variable: Var, at: Vec<u64>) {
+        let ty = &self.program.variable(procedure, variable).ty;
+        if self.filled_of(variable).is_some_and(|filled| filled.add(variable, ty, at)) {
+            self.put(variable, false);
+        }
     }
 
     fn of(&mut self, variable: Var) -> Option<&mut Vec<Var>> {
@@ -293,6 +331,18 @@ impl<'p> Open<'p> {
         found
     }
 
+    /// The part of a value that counts, of those of `if`s whose conditions are known behind the step.
+    fn chosen<'t>(&self, value: &'t Expr, is_changed: &dyn Fn(Var) -> bool, behind: Behind<'_>) -> &'t Expr {
+        let ExprKind::IfThenElse(condition, then, otherwise) = &value.kind else { return value };
+        let mut is_known = !may_see_open(condition);
+        condition.reads(&mut |variable, _| is_known &= !is_changed(variable) && !self.has(variable));
+        match behind(condition).filter(|_| is_known) {
+            Some(0) => self.chosen(otherwise, is_changed, behind),
+            Some(_) => self.chosen(then, is_changed, behind),
+            None => value,
+        }
+    }
+
     /// A variable has a value that is open, or not.
     fn put(&mut self, variable: Var, is_open: bool) {
         if let Some(open) = self.of(variable) {
@@ -301,32 +351,53 @@ impl<'p> Open<'p> {
                 open.push(variable);
             }
         }
+        if let Some(filled) = self.filled_of(variable) {
+            filled.forget(variable);
+        }
     }
 
-    /// Each target gets a value that is open, or not: the cells of memory that do, with their
-    /// addresses; nothing if it is not known which they are.
-    fn put_all<'t>(&mut self, procedure: ProcedureId, targets: &[(&'t Target, bool)]) -> Option<Cells<'t>> {
-        let mut cells = Vec::new();
+    /// Each target gets a value that is open, or not: the cells of memory that do, and the elements
+    /// of arrays that do not; nothing if it is not known which cells they are.
+    fn put_all<'t>(
+        &mut self,
+        procedure: ProcedureId,
+        targets: &[(&'t Target, bool)],
+    ) -> Option<Vec<Written<'t>>> {
+        // They are evaluated behind the step.
+        let is_changed = |index: &Expr| {
+            let mut is_changed = may_see_open(index);
+            index.reads(&mut |read, _| {
+                is_changed |= targets.iter().any(|(other, _)| other.variable == read);
+            });
+            is_changed
+        };
+        let mut written = Vec::new();
         for (target, is_open) in targets {
             match (&self.program.variable(procedure, target.variable).ty, target.variable) {
                 (Type::Scalar(_), _) => self.put(target.variable, *is_open),
                 (Type::Memory { .. }, Var::Global(variable)) if *is_open => {
                     let [address] = target.indices.as_slice() else { return None };
-                    // It is evaluated behind the step.
-                    let mut is_changed = may_see_open(address);
-                    address.reads(&mut |read, _| {
-                        is_changed |= targets.iter().any(|(other, _)| other.variable == read);
-                    });
-                    if is_changed {
+                    if is_changed(address) {
                         return None;
                     }
-                    cells.push((variable, address));
+                    written.push(Written::OpenCell(variable, address));
+                }
+                (Type::Array { .. }, variable) if *is_open => self.put(variable, true),
+                (Type::Array { .. }, variable) => {
+                    let is_known = !target.indices.iter().any(is_changed);
+                    if is_known && self.has(variable) {
+                        written.push(Written::Element(procedure, variable, &target.indices));
+                    }
                 }
                 _ if *is_open => return None,
                 _ => {}
             }
         }
-        Some(cells)
+        // Two of the targets may be one element.
+        let gets_open =
+            |array: &Var| targets.iter().any(|(other, is_open)| *is_open && other.variable == *array);
+        written.retain(|one| !matches!(one, Written::Element(_, array, _) if gets_open(array)));
+        Some(written)
     }
 
     fn assign<'t>(
@@ -334,8 +405,14 @@ impl<'p> Open<'p> {
         procedure: ProcedureId,
         assignment: &'t Assignment,
         saw_open: bool,
-    ) -> Option<Cells<'t>> {
-        let open = assignment.values.iter().map(|value| self.is_open(value, saw_open));
+        behind: Option<Behind<'_>>,
+    ) -> Option<Vec<Written<'t>>> {
+        let is_changed = |read: Var| assignment.targets.iter().any(|target| target.variable == read);
+        let chosen = |value: &'t Expr| match behind {
+            Some(behind) => self.chosen(value, &is_changed, behind),
+            None => value,
+        };
+        let open = assignment.values.iter().map(|value| self.is_open(chosen(value), saw_open));
         let targets: Vec<(&Target, bool)> = assignment.targets.iter().zip(open).collect();
         if assignment.constraint.is_some() && targets.iter().any(|(_, is_open)| *is_open) {
             return None;
@@ -344,8 +421,9 @@ impl<'p> Open<'p> {
     }
 
     /// After a step, which saw anything that is open beside variables, or not: the cells that have
-    /// got values that are open; nothing if it is not known what is open.
-    fn step(&mut self, edge: EdgeRef, saw_open: bool) -> Option<Cells<'p>> {
+    /// got values that are open, and the elements that have got others; nothing if it is not known
+    /// what is open.
+    fn step(&mut self, edge: EdgeRef, saw_open: bool, behind: Behind<'_>) -> Option<Vec<Written<'p>>> {
         let program = self.program;
         let operation = &program.edge(edge).operation;
         if saw_open {
@@ -360,7 +438,7 @@ impl<'p> Open<'p> {
                 let targets: Vec<(&Target, bool)> = targets.iter().map(|target| (target, true)).collect();
                 self.put_all(edge.procedure, &targets)
             }
-            Operation::Assign(assignment) => self.assign(edge.procedure, assignment, saw_open),
+            Operation::Assign(assignment) => self.assign(edge.procedure, assignment, saw_open, Some(behind)),
             Operation::Call(call) => {
                 let is_open = |open: &Self| {
                     let arguments = call.arguments.iter().map(|argument| match argument {
@@ -372,18 +450,21 @@ impl<'p> Open<'p> {
                 };
                 // Arguments may read the state behind the assignment.
                 let before = is_open(self);
-                let cells = self.assign(edge.procedure, &call.assignment, saw_open)?;
+                let written = self.assign(edge.procedure, &call.assignment, saw_open, None)?;
                 let after = is_open(self);
                 let mut own = self.accesses.unset[call.callee.0 as usize].clone();
                 let open =
                     before.iter().zip(after).zip(0..).filter(|((before, after), _)| **before || *after);
                 own.extend(open.map(|(_, at)| Var::Local(at)));
                 self.calls.push((own, Some(edge)));
+                self.filled.push(Filled::default());
                 // The addresses are expressions of the caller.
-                cells.is_empty().then_some(cells)
+                let has_cells = written.iter().any(|one| matches!(one, Written::OpenCell(..)));
+                (!has_cells).then(Vec::new)
             }
             Operation::Return(values) => {
                 let open: Vec<bool> = values.iter().map(|value| self.is_open(value, saw_open)).collect();
+                self.filled.pop();
                 let Some((_, Some(caller))) = self.calls.pop() else { return Some(Vec::new()) };
                 let Operation::Call(call) = &program.edge(caller).operation else { return None };
                 let mut read = BTreeSet::new();
@@ -409,8 +490,16 @@ impl<'p> Open<'p> {
     }
 }
 
-/// Cells of memory: the variable and the expression of the address.
-type Cells<'t> = Vec<(u32, &'t Expr)>;
+/// The values of expressions in the state behind a step.
+type Behind<'f> = &'f dyn Fn(&Expr) -> Option<u64>;
+
+/// What a step has written, with expressions that say where, to be evaluated behind the step.
+enum Written<'t> {
+    /// A cell of memory got a value that is open: the variable and the address.
+    OpenCell(u32, &'t Expr),
+    /// An element of an array that is open got a value that is not.
+    Element(ProcedureId, Var, &'t [Expr]),
+}
 
 /// Whether an expression may see something that is open, beside variables: a choice, or a cell.
 fn may_see_open(value: &Expr) -> bool {

@@ -9,6 +9,27 @@ pub fn words() -> Vec<String> {
     if words.is_empty() { vec!["cc".to_owned()] } else { words }
 }
 
+/// Flags that change what a program means, in ways that are not modelled.
+const NOT_MODELLED: [&str; 8] = [
+    "-funsigned-char",
+    "-fno-signed-char",
+    "-funsigned-bitfields",
+    "-fshort-enums",
+    "-fshort-wchar",
+    "-mms-bitfields",
+    "-malign-double",
+    "-mx32",
+];
+
+/// The first of some flags that changes what a program means in a way that is not modelled.
+pub fn not_modelled(words: &[String]) -> Option<&str> {
+    let is_such = |word: &&String| {
+        // With a number behind it, too.
+        NOT_MODELLED.contains(&word.as_str()) || word.starts_with("-fpack-struct")
+    };
+    words.iter().find(is_such).map(String::as_str)
+}
+
 /// A command that runs the compiler with its flags.
 pub fn command() -> Command {
     let words = words();

@@ -36,6 +36,12 @@ pub enum ProgramError {
         /// Why.
         reason: String,
     },
+    /// A step of a trace has too many outcomes to look for the given one.
+    #[error("step {step} has too many outcomes to try them all")]
+    TooManyOutcomes {
+        /// The step, from 1; 0 is the first state.
+        step: usize,
+    },
 }
 
 impl ProgramError {

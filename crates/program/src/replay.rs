@@ -48,6 +48,12 @@ impl Trace {
     }
 }
 
+/// Why a step was not found to be possible.
+enum Mismatch {
+    Impossible(String),
+    TooManyOutcomes,
+}
+
 impl Program {
     /// Checks every step of a trace against the meaning of the program.
     pub fn replay(&self, trace: &Trace) -> Result<(), ProgramError> {
@@ -58,17 +64,21 @@ impl Program {
 impl Interpreter<'_> {
     /// Checks every step of a trace against the meaning of the program.
     pub fn replay(&self, trace: &Trace) -> Result<(), ProgramError> {
-        let impossible = |step, reason: String| ProgramError::Impossible { step, reason };
+        let impossible = |step, mismatch: Mismatch| match mismatch {
+            Mismatch::Impossible(reason) => ProgramError::Impossible { step, reason },
+            Mismatch::TooManyOutcomes => ProgramError::TooManyOutcomes { step },
+        };
         self.matches(&trace.start, |choices, hint| self.start(choices, Some(hint)))
             .map_err(|reason| impossible(0, reason))?;
         let mut before = &trace.start;
         for (i, Step { edge, state }) in trace.steps.iter().enumerate() {
-            let fail = |reason: String| impossible(i + 1, reason);
-            let Some(node) = before.node() else { return Err(fail("the run has ended".to_owned())) };
+            let fail = |mismatch| impossible(i + 1, mismatch);
+            let wrong = |reason: &str| fail(Mismatch::Impossible(reason.to_owned()));
+            let Some(node) = before.node() else { return Err(wrong("the run has ended")) };
             let procedure = self.program().procedure(node.procedure);
             let known = (edge.edge.0 as usize) < procedure.edges.len();
             if edge.procedure != node.procedure || !known || procedure.edge(edge.edge).from != node.location {
-                return Err(fail("the edge does not start where the run is".to_owned()));
+                return Err(wrong("the edge does not start where the run is"));
             }
             self.matches(state, |choices, hint| self.execute(before, *edge, choices, Some(hint)))
                 .map_err(fail)?;
@@ -137,7 +147,7 @@ impl Interpreter<'_> {
         &self,
         wanted: &State,
         mut outcome: impl FnMut(&mut dyn crate::evaluate::Choices, &State) -> Result<State, Blocked>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Mismatch> {
         let mut found = false;
         let mut closest: Option<Result<State, Blocked>> = None;
         let extent = enumerate(MAX_TRIALS, |choices| {
@@ -152,10 +162,10 @@ impl Interpreter<'_> {
         });
         match closest {
             _ if found => Ok(()),
-            _ if extent == Extent::Cut => Err("too many choices to try".to_owned()),
-            Some(Err(blocked)) => Err(blocked.to_string()),
-            Some(Ok(state)) => Err(self.difference(&state, wanted)),
-            None => Err("there is no outcome".to_owned()),
+            _ if extent == Extent::Cut => Err(Mismatch::TooManyOutcomes),
+            Some(Err(blocked)) => Err(Mismatch::Impossible(blocked.to_string())),
+            Some(Ok(state)) => Err(Mismatch::Impossible(self.difference(&state, wanted))),
+            None => Err(Mismatch::Impossible("there is no outcome".to_owned())),
         }
     }
 

@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use wherefore_domains::bdd::{BddRelations, Cube, Predicate, ProjectLocals};
 use wherefore_domains::{ByLength, ByLengthMerge};
-use wherefore_program::{EdgeRef, ErrorSite, Interpreter, Node, ProcedureId, Program, Trace, Var};
+use wherefore_program::{
+    EdgeRef, ErrorSite, Interpreter, Node, ProcedureId, Program, ProgramError, Trace, Var,
+};
 use wherefore_pushdown::{
     Automaton, Completions, Configuration, Direction, FunctionalAutomaton, Limits, Method, Options, Order,
     Reading, Recording, Relational, RuleId, Saturated, Semiring, StopReason, Symbol, System, solve,
@@ -351,6 +353,7 @@ impl<'a> Checker<'a> {
     fn replayed(&self, run: FailingRun) -> Result<FailingRun, StopReason> {
         match self.program.replay(&run.trace) {
             Ok(()) => Ok(run),
+            Err(ProgramError::TooManyOutcomes { .. }) => Err(StopReason::Steps),
             Err(error) => panic!("a run of the engine does not replay: {error}"),
         }
     }

@@ -134,3 +134,17 @@ fn limits_in_variables_that_never_change() {
     let (_, answer) = refine("late-limit", &format!("{head}{text}"));
     assert!(matches!(answer.outcome, Outcome::Unsafe(_)), "{:?}", answer.outcome);
 }
+
+/// The slice of a path leaves out what does not matter, but not the calls around one that it keeps.
+#[test]
+fn calls_around_a_recursive_one_stay_in_a_slice() {
+    let text = "extern void reach_error(void); extern void *calloc(unsigned long, unsigned long);\n\
+        struct node { struct node *l, *r; };\n\
+        static struct node *ins(struct node *t) { if (!t) t = calloc(1, sizeof *t); return t; }\n\
+        static int height(struct node *t) { if (!t) return 0; int a = height(t->l), b = height(t->r); return 1 + (a > b ? a : b); }\n\
+        static long e[] = { 13, 3 };\n\
+        static void inner(void) { struct node *t = 0; for (int i = 0; i < 60; i++) t = ins(t); if (height(t) == e[0]) __builtin_abort(); }\n\
+        int main(void) { inner(); reach_error(); }\n";
+    let (_, answer) = refine("sliced-recursion", text);
+    assert!(matches!(answer.outcome, Outcome::Unsafe(_)), "{:?}", answer.outcome);
+}

@@ -148,3 +148,41 @@ fn long_runs_are_made_and_what_matters_is_given() {
         assert_eq!(found(&text, EngineChoice::SingleRun), expected, "{text}");
     }
 }
+
+/// A local array has no values at first; once each element has one, nothing is open.
+#[test]
+fn arrays_that_are_filled_are_not_open() {
+    let program = |body: &str| {
+        format!(
+            "extern void reach_error(void); extern int outside(void);\n\
+             static int sum(int n) {{ int a[4]; for (int i = 0; i < 4; i++) a[i] = i * n; int s = 0; for (int i = 3; i >= 0; i--) s += a[i]; return s; }}\n\
+             int main(void) {{ int i = 0, j = 0; {body} return 0; }}\n"
+        )
+    };
+    let fill = "int w[4]; for (i = 0; i < 4; i++) w[i] = i;";
+    for (body, expected) in [
+        (format!("{fill} if (w[2] != 2) reach_error();"), Found::Safe),
+        (format!("{fill} if (w[2] == 2) reach_error();"), Found::Unsafe),
+        (
+            "int m[3][2]; for (i = 0; i < 3; i++) for (j = 0; j < 2; j++) m[i][j] = i + j; if (m[2][1] != 3) reach_error();".to_owned(),
+            Found::Safe,
+        ),
+        // Again each time.
+        (format!("for (int k = 0; k < 3; k++) {{ {fill} if (w[3] != 3) reach_error(); }}"), Found::Safe),
+        ("if (sum(2) != 12 || sum(5) != 30) reach_error();".to_owned(), Found::Safe),
+        ("if (sum(2) == 12) reach_error();".to_owned(), Found::Unsafe),
+        // One element is missing, or is open again, or the array is another one.
+        ("int w[4]; for (i = 0; i < 3; i++) w[i] = i; j = 3; if (w[j] == 7) reach_error();".to_owned(), Found::Unknown),
+        ("int w[4]; for (i = 0; i < 4; i++) w[i & 1] = i; if (w[3] == 7) reach_error();".to_owned(), Found::Unknown),
+        ("int w[4]; for (i = 0; i < 4; i++) w[2] = i; if (w[3] == 7) reach_error();".to_owned(), Found::Unknown),
+        (format!("{fill} w[1] = outside(); if (w[1] == 7) reach_error();"), Found::Unknown),
+        (format!("int v[4]; {fill} w[1] = v[2]; if (w[1] == 7) reach_error();"), Found::Unknown),
+        (
+            "for (int k = 0; k < 2; k++) { int w[4]; if (k && w[1] == 7) reach_error(); for (i = 0; i < 4; i++) w[i] = i; }".to_owned(),
+            Found::Unknown,
+        ),
+        (format!("{fill} w[1] = outside(); for (i = 0; i < 4; i++) w[i] = 9 - i; if (w[1] != 8) reach_error();"), Found::Safe),
+    ] {
+        assert_eq!(found(&program(&body), EngineChoice::SingleRun), expected, "{body}");
+    }
+}

@@ -134,8 +134,7 @@ fn goes_on_for_ever(program: &Program) -> bool {
         let mut state = interpreter.initial_states(1).0.remove(0);
         let mut seen = HashSet::new();
         let mut is_set = false;
-        loop {
-            let Some(node) = state.node() else { break };
+        while let Some(node) = state.node() {
             if node.procedure == f && !is_set {
                 is_set = true;
                 let numbers =

@@ -7,8 +7,8 @@ use wherefore_program::Span;
 use super::ctype::{CType, Rest, Signature};
 use super::sema::Linkage;
 use super::tree::{
-    Function, FunctionId, Initial, InitialItem, Lifetime, Object, ObjectId, Statement, StatementKind, Term,
-    TermKind, Tree,
+    Function, FunctionId, Initial, InitialItem, Lifetime, Object, ObjectId, Role, Statement, StatementKind,
+    Term, TermKind, Tree,
 };
 use super::walk::each_term;
 
@@ -112,6 +112,7 @@ impl Rewriting<'_> {
             initial: None,
             defined: true,
             problem: None,
+            role: Role::default(),
             span,
         });
         ObjectId(self.tree.objects.len() as u32 - 1)

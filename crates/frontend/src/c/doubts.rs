@@ -106,6 +106,7 @@ fn comes_from_number(term: &Term) -> bool {
 /// Whether a number is a pointer that was just converted.
 fn is_address(term: &Term) -> bool {
     match &term.kind {
+        TermKind::Convert(_) if term.ty == CType::Bool => false,
         TermKind::Convert(inner) => inner.ty.is_pointer() || is_address(inner),
         _ => false,
     }
@@ -163,6 +164,7 @@ impl Walk<'_> {
     /// Whether a number is a pointer that was just converted, and that may be an address.
     fn is_address(&mut self, term: &Term) -> bool {
         match &term.kind {
+            TermKind::Convert(_) if term.ty == CType::Bool => false,
             TermKind::Convert(inner) if inner.ty.is_pointer() => {
                 self.classes.may_hold_address(self.tree, inner)
             }

@@ -3,7 +3,7 @@
 //! Headers of the GNU C library say that `errno` is `*__errno_location()`.
 
 use super::ctype::CType;
-use super::tree::{FunctionId, Lifetime, Object, ObjectId, TermKind, Tree};
+use super::tree::{FunctionId, Lifetime, Object, ObjectId, Role, TermKind, Tree};
 use super::walk::each_term;
 
 /// The function that gives its address.
@@ -41,6 +41,7 @@ pub(crate) fn as_object(tree: &mut Tree, function: FunctionId) -> Option<ObjectI
         initial: None,
         defined: true,
         problem: None,
+        role: Role::default(),
         span: tree.function(function).span,
     });
     tree.errno = Some(id);

@@ -218,7 +218,7 @@ impl<'p> Watching<'p> {
         let TermKind::Function(id) = callee.kind else { return None };
         let function: &Function = rewriting.tree.function(id);
         let (name, has_body) = (function.name.clone(), function.body.is_some() || id == rewriting.owner);
-        let in_header = rewriting.tree.function(rewriting.owner).provisional;
+        let in_header = rewriting.tree.function(rewriting.owner).is_for_inlining();
         let mut matches = self.matches(&name, arguments.len());
         matches.retain(|one| self.has_types(one, arguments, &term.ty));
         if matches.is_empty() {

@@ -62,6 +62,13 @@ impl Text {
         Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false, odd, renames }
     }
 
+    /// The text, compiled with some flags and those of the compiler.
+    fn with_flags(mut self, flags: &[String]) -> Text {
+        let all = c_compiler::words();
+        self.pragmas = self.pragmas.with_flags(all.iter().chain(flags));
+        self
+    }
+
     /// What is not modelled if there are threads.
     pub(crate) fn not_modelled_with_threads(&self, sources: &mut Sources) -> Option<Problem> {
         let (at, word) = self.odd.as_ref()?;
@@ -87,10 +94,10 @@ pub(crate) fn read(path: &Path, options: &Options, sources: &mut Sources) -> Res
     if path.extension().is_some_and(|extension| extension == "i") {
         let lines = LineTable::identity(main, &original);
         let Some(inserted) = inserted else {
-            return Ok(Text::new(lines, &without_comments(&original)));
+            return Ok(Text::new(lines, &without_comments(&original)).with_flags(arguments));
         };
         let (text, added) = inserted.applied_to(&original, Head::Inside);
-        return Ok(Text::new(lines.with_added(added), &without_comments(&text)));
+        return Ok(Text::new(lines.with_added(added), &without_comments(&text)).with_flags(arguments));
     }
     let given = match inserted {
         None => without_markers(&original).map(|text| Given { head: "", text }),
@@ -102,7 +109,7 @@ pub(crate) fn read(path: &Path, options: &Options, sources: &mut Sources) -> Res
     };
     let text = preprocess(path, given, arguments, &mut sources.quotable)?;
     let lines = LineTable::with_markers(main, &text);
-    Ok(Text::new(lines, &text))
+    Ok(Text::new(lines, &text).with_flags(arguments))
 }
 
 /// A text of our own: it needs no preprocessor.

@@ -459,7 +459,7 @@ fn translate_texts(
         Roots::Every => (0..tree.functions.len() as u32)
             .map(tree::FunctionId)
             .filter(with_body)
-            .filter(|id| !tree.function(*id).provisional)
+            .filter(|id| !tree.function(*id).is_for_inlining())
             .collect(),
     };
     if entries.is_empty() && roots == Roots::Entry {

@@ -1,4 +1,4 @@
-//! Directives that change what the text behind them means.
+//! Directives and flags that change what a text means.
 
 /// What is left of the directives of a preprocessed text.
 #[derive(Debug, Default)]
@@ -8,7 +8,13 @@ pub(crate) struct Pragmas {
     packs: Vec<(usize, Option<u64>)>,
     /// The first directive that is not understood: where it is, and its words.
     pub(crate) refused: Option<(usize, String)>,
+    /// Whether `struct s;` and `T;` in a structure are members without a name (`-fms-extensions`).
+    /// Else they declare no member.
+    pub(crate) embeds: bool,
 }
+
+/// The flags that make members of structures that have a name of their own.
+const EMBEDDING: [&str; 2] = ["-fms-extensions", "-fplan9-extensions"];
 
 impl Pragmas {
     /// Reads the directives of a text.
@@ -37,6 +43,12 @@ impl Pragmas {
             start += line.len();
         }
         pragmas
+    }
+
+    /// Takes note of the flags that the text is compiled with.
+    pub(crate) fn with_flags<'f>(mut self, mut flags: impl Iterator<Item = &'f String>) -> Pragmas {
+        self.embeds = flags.any(|flag| EMBEDDING.contains(&flag.as_str()));
+        self
     }
 
     /// The greatest alignment of members of a structure that ends at a place.

@@ -13,7 +13,7 @@ use super::tree::{FunctionId, Statement, StatementKind, Term, TermKind, Tree};
 /// functions.
 pub(crate) fn give_up(tree: &mut Tree, second_names: &FxHashSet<FunctionId>) {
     let is_lost = |function: &super::tree::Function| {
-        let body = function.body.as_deref().filter(|_| function.provisional);
+        let body = function.body.as_deref().filter(|_| function.is_for_inlining());
         body.is_some_and(|body| {
             !function.problems.is_empty()
                 || body.iter().any(|statement| in_statement(statement, second_names))

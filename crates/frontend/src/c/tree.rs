@@ -105,7 +105,21 @@ pub(crate) struct Object {
     pub(crate) defined: bool,
     /// What is wrong with it: matters only if it is used.
     pub(crate) problem: Option<Problem>,
+    /// What it is there for. Its name does not tell: any may be one of the program.
+    pub(crate) role: Role,
     pub(crate) span: Span,
+}
+
+/// What an object is there for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A declaration of the program, or a step of ours.
+    #[default]
+    Plain,
+    /// A compound literal.
+    Literal,
+    /// It holds variable arguments.
+    Arguments,
 }
 
 /// What an object is initialised with: sub-objects and their values. The rest is zero if there is a
@@ -141,7 +155,7 @@ pub(crate) struct Function {
     pub(crate) pure: bool,
     /// What a property says about its result, if it has no body.
     pub(crate) result: Option<Result>,
-    /// Whether the body is only for inlining: another definition replaces it.
+    /// Whether another definition replaces the body: it is only for inlining, or weak.
     pub(crate) provisional: bool,
     pub(crate) span: Span,
     pub(crate) end: Span,
@@ -175,6 +189,12 @@ impl Function {
             weak: None,
             runs: Runs::default(),
         }
+    }
+
+    /// Whether the body is only for inlining: the function itself is another one. A weak one is the
+    /// function itself if there is no other.
+    pub(crate) fn is_for_inlining(&self) -> bool {
+        self.provisional && self.weak.is_none()
     }
 }
 

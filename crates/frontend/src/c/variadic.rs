@@ -8,7 +8,7 @@ use wherefore_program::Span;
 
 use super::ctype::{CType, Field, Record, Signature};
 use super::tree::{
-    FunctionId, Initial, InitialItem, Lifetime, Object, ObjectId, Statement, StatementKind, Step, Term,
+    FunctionId, Initial, InitialItem, Lifetime, Object, ObjectId, Role, Statement, StatementKind, Step, Term,
     TermKind, Tree,
 };
 use super::walk::each_term;
@@ -76,6 +76,7 @@ impl Packing<'_> {
             initial: None,
             defined: true,
             problem: None,
+            role: Role::default(),
             span,
         });
         id
@@ -136,6 +137,7 @@ impl Packing<'_> {
         });
         let ty = CType::Record(record);
         let id = self.object("arguments", ty.clone(), span);
+        self.tree.objects[id.0 as usize].role = Role::Arguments;
         let literal = TermKind::Literal(id, Box::new(Initial { items, span }));
         let literal = Term::new(literal, ty, span);
         let address = Term::new(TermKind::Address(Box::new(literal)), pointer.clone(), span);

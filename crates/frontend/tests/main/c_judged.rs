@@ -404,6 +404,56 @@ classes! {
     ];
 }
 
+/// Of a function that one file calls weak, the definition of the other file is taken, whichever is
+/// read first. Of objects that is not followed.
+#[test]
+fn other_definitions_replace_weak_ones() {
+    let strong = "int f(void) { return 2; } int own(void) { return f(); }";
+    let main = "extern void reach_error(void); int own(void); int f(void);\n\
+        int main(void) { if (f() == 2 && own() == 2) reach_error(); return 0; }";
+    let folder = std::env::temp_dir().join(format!("wherefore-judged-{}-weak", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let check = |names: &[&str], texts: &[&str]| {
+        let files: Vec<_> = names.iter().map(|name| folder.join(name)).collect();
+        for (file, text) in files.iter().zip(texts) {
+            fs::write(file, text).expect("the file is written");
+        }
+        translate(&files, &Options::default())
+    };
+    for weak in [
+        "__attribute__((weak)) int f(void) { return 1; }",
+        "int f(void) __attribute__((weak)); int f(void) { return 1; }",
+        "__attribute__((weak)) int f(void); int f(void) { return 1; }",
+        "int f(void) { return 1; } int f(void) __attribute__((weak));",
+    ] {
+        let late = weak.ends_with("((weak));");
+        let first = format!("{weak}\n{main}\n");
+        for (names, texts) in
+            [(["a.c", "b.c"], [first.as_str(), strong]), (["b.c", "a.c"], [strong, first.as_str()])]
+        {
+            match check(&names, &texts) {
+                Ok(translation) => assert!(fails(weak, &translation.program), "{weak}: {names:?}"),
+                Err(error) => assert!(late && names[0] == "b.c", "{weak}: {names:?}: {}", error.render()),
+            }
+        }
+        let alone = weak.replace("return 1", "return 2");
+        let alone = format!("{alone}\nint own(void) {{ return f(); }}\n{main}\n");
+        let translation = check(&["c.c"], &[&alone]).unwrap_or_else(|error| panic!("{}", error.render()));
+        assert!(fails(weak, &translation.program), "{weak}");
+    }
+    let user = "extern void reach_error(void); extern int o; int main(void) { if (o == 0) reach_error(); return 0; }";
+    for (one, two) in [
+        ("__attribute__((weak)) int o = 1;", "int o;"),
+        ("int o;", "int o __attribute__((weak)) = 1;"),
+        ("__attribute__((weak)) int o = 1;", "int o = 2;"),
+    ] {
+        let translation = check(&["d.c", "e.c", "u.c"], &[one, two, user]);
+        let translation = translation.unwrap_or_else(|error| panic!("{}", error.render()));
+        assert!(!translation.unsupported.is_empty(), "{one} {two}");
+    }
+    let _ = fs::remove_dir_all(folder);
+}
+
 /// Programs that are refused, each with what is said.
 /// Each program is a header and two files that include it.
 #[test]

@@ -98,6 +98,10 @@ fn declarations_that_are_not_understood_matter_where_they_are_used() {
         ),
         ("struct s { _Complex double z; }; int main(void) { struct s v; reach_error(); }", true),
         ("typedef _Complex double c; int main(void) { return sizeof(c); }", true),
+        // In an object, the value of a wide bit-field takes more room than its bits.
+        ("struct { long x : 33; } s; int main(void) { __typeof__(s.x + 0) v = 1; reach_error(); }", true),
+        ("struct { long x : 33; } s; int main(void) { __auto_type v = s.x + 0; reach_error(); }", true),
+        ("struct { long x : 31; } s; int main(void) { __typeof__(s.x + 0) v = 1; reach_error(); }", false),
         ("void f(_Complex double z) {} int main(void) { reach_error(); }", false),
         ("void f(_Complex double z) {} int main(void) { f(1); reach_error(); }", true),
         // What the parser does not know.

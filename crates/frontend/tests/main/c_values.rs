@@ -26,6 +26,61 @@ int main(void) {
   result[12] = ~c; result[13] = -v; result[14] = !w; result[15] = (char)200;
   return 0;
 }";
+    two_ampersands_are_an_operator_or_the_address_of_a_label: "
+int flag = 1, *none;
+int choose(int k) {
+  static void *const table[] = { &&even, &&odd };
+  void *same = (void *)&&even; long number = (long)&&odd; const void *third = (const void *) && odd;
+  if (k > 9) goto *(k == 10 ? same : &&odd);
+  if (!&&even || third != (void *)number) return 0;
+  goto *table[k & 1];
+  even: return k * 10; odd: return k * 10 + 1;
+}
+int main(void) {
+  int n = 2, m = 1, k = 0, a[2] = { 1, 2 };
+  if (n-- && m) k++; if (n++ && m--) k += 2; while (a[1]-- && flag) k += 4; result[9] = a[0]++ && none;
+  for (; n++ && n < 9;) k += 100;
+  result[0] = k; result[1] = n; result[2] = sizeof(int) && m; result[3] = (n) && flag; result[4] = (a[0]) && (none);
+  for (int i = 0; i < 4; i++) result[5 + i] = choose(8 + i);
+  return 0;
+}";
+    members_without_a_name_have_no_tag_either: "
+struct a { int a; }; typedef struct { int d; } d;
+struct b { struct a; int b; }; struct c { d; int c; }; struct t { struct inner { int i; }; int t; };
+union u { struct a; char x; }; struct v { struct a; }; struct w { const struct { int q; }; union { int r; float f; }; int; enum { X, Y }; };
+int main(void) {
+  struct inner in = { 3 }; struct b b = { 7 }; struct w w = { { 1 }, { 2 } };
+  result[0] = sizeof(struct b); result[1] = sizeof(struct c); result[2] = sizeof(struct t); result[3] = sizeof(union u);
+  result[4] = sizeof(struct v); result[5] = sizeof(struct w); result[6] = in.i; result[7] = b.b; result[8] = w.q * 10 + w.r + Y;
+  return 0;
+}";
+    structures_without_members_and_lists_without_values: "
+typedef struct {} none; struct s { int a; none n; int b; }; struct x { none n; int v; };
+int a, *b = &a, **c; int *table[9] = {};
+none pass(none n, int *count) { ++*count; return n; }
+int main(void) {
+  none n = {}, *p = &n; int count = 0;
+  pass(n, &count); pass((none) {}, &count); n = pass(pass(*p, &count), &count);
+  struct s s = { 1, {}, 2 }, t = (struct s) {}; s.n = n; t.n = (none) {};
+  struct x x = (struct x) { {}, 5 }, y = (struct x) {};
+  int *g[28] = {}; struct { int *z[3]; char c; } h = {};
+  *b = 4; c = &g[3]; result[0] = count; result[1] = s.b; result[2] = t.a; result[3] = x.v + y.v; result[4] = sizeof(none);
+  result[5] = sizeof(struct s); result[6] = a; result[7] = ((int [4]) {})[3]; result[8] = h.z[2] == 0; result[9] = table[8] == 0;
+  return 0;
+}";
+    names_of_the_program_are_its_own: "
+struct s { int a, b; } literal = { 1, 2 }, temporary = { 3, 4 };
+int arguments[3] = { 7, 8, 9 }, heap = 5, memory = 6, locals = 7, stack = 8, value = 9, start = 10;
+struct s make(int value) { struct s temporary = { value, value + 1 }; return temporary; }
+int last(int n, ...) { __builtin_va_list arguments; __builtin_va_start(arguments, n); int value = __builtin_va_arg(arguments, int); __builtin_va_end(arguments); return value * n; }
+int main(void) {
+  literal.a = 5; struct s x = literal, y = { literal.a, temporary.b }, many[2] = { literal, temporary };
+  struct { struct s s; int k; } w = { literal, 4 };
+  temporary = make(3); heap++; int *p = &memory; *p += heap;
+  result[0] = x.a; result[1] = y.a * 10 + y.b; result[2] = many[0].a; result[3] = many[1].b; result[4] = w.s.a; result[5] = temporary.b;
+  result[6] = arguments[1] + heap + memory + locals + stack + value + start; result[7] = last(3, 7);
+  return 0;
+}";
     second_names_are_the_same_function_or_object: "
 static int hidden(int x) { return x * 2; }
 int shown(int) __attribute__((weak, alias(\"hidden\"))), later(int) __attribute__((alias(\"defined_below\")));

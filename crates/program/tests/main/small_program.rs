@@ -124,6 +124,18 @@ fn limits_make_the_search_incomplete_and_it_says_so() {
 }
 
 #[test]
+fn a_step_with_too_many_outcomes_is_no_mistake_of_the_trace() {
+    let program = program();
+    let mut trace = search(&program).shortest_trace().expect("it fails");
+    trace.steps[0].state.globals[0] = 3;
+    let mut wide = program;
+    let any = |value, _| Expr::binary(BinaryOp::BitAnd, value, Expr::choice(TWO));
+    let value = (0..24).fold(Expr::constant(3, TWO), any);
+    wide.procedures[0].edges[0].operation = assign(X, value);
+    assert_eq!(wide.replay(&trace), Err(ProgramError::TooManyOutcomes { step: 1 }));
+}
+
+#[test]
 fn a_wrong_trace_is_refused_with_the_step_and_the_reason() {
     let program = program();
     let right = search(&program).shortest_trace().expect("it fails");

@@ -395,6 +395,9 @@ impl CArgs {
             }
             files => (None, files.to_vec()),
         };
+        if let Some(flag) = c_compiler::not_modelled(&c_compiler::words()) {
+            return Err(CliError::Mistake(format!("$CC has the flag {flag}, which is not modelled")));
+        }
         let is_task = task.is_some();
         let options = task.as_ref().map_or_else(Options::default, |task| task.options.clone());
         let rules = self.property.as_deref().map(properties::find).transpose()?.flatten();

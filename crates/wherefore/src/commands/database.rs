@@ -35,9 +35,6 @@ pub struct Database {
 /// Flags with a value that the preprocessor needs: the value is a path, or not.
 const WITH_PATH: [&str; 6] = ["-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros"];
 const WITH_TEXT: [&str; 2] = ["-D", "-U"];
-/// Flags that change what a program means, in ways that are not modelled.
-const NOT_MODELLED: [&str; 5] =
-    ["-funsigned-char", "-fshort-enums", "-fpack-struct", "-fshort-wchar", "-mx32"];
 
 impl Database {
     /// Reads the file, or the one of the usual name in a folder.
@@ -62,7 +59,7 @@ impl Database {
                 Some(command) if entry.arguments.is_empty() => c_compiler::split(command),
                 _ => entry.arguments,
             };
-            if let Some(flag) = words.iter().find(|word| NOT_MODELLED.contains(&word.as_str())) {
+            if let Some(flag) = c_compiler::not_modelled(&words) {
                 let source = source.display();
                 return Err(wrong(format!("{source} is compiled with {flag}, which is not modelled")));
             }
@@ -89,7 +86,7 @@ fn flags(words: &[String], directory: &Path) -> Vec<String> {
     let mut rest = words.iter().skip(1);
     while let Some(word) = rest.next() {
         let with = |names: &[&'static str]| names.iter().copied().find(|name| word.starts_with(*name));
-        let is_whole = ["-std=", "-m32", "-m64", "-ansi", "-pthread", "-fopenmp"]
+        let is_whole = ["-std=", "-m32", "-m64", "-ansi", "-pthread", "-fopenmp", "-fms-extensions"]
             .iter()
             .any(|name| word == name || (name.ends_with('=') && word.starts_with(name)));
         if is_whole {

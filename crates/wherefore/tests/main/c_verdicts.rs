@@ -351,3 +351,75 @@ fn padding_that_is_seen_is_not_what_was_there_before() {
     cases.push((program(returned, "p[1]!=4"), &[], holds));
     judge("padding", &cases);
 }
+
+/// Objects of ours have names, and programs may have the same ones.
+#[test]
+fn objects_of_any_name_end_with_their_scope() {
+    let program = |name: &str, body: &str| -> &'static str {
+        format!("int *keep; {} int main(void){{ int *p=f(1); return *p+*keep; }}", body.replace("NAME", name))
+            .leak()
+    };
+    let mut cases: Vec<Case> = Vec::new();
+    for name in ["literal", "arguments", "temporary", "length", "other"] {
+        let kept = "int own[1]; int *f(int v){ int NAME[2]={v,2}; keep=NAME; return own; }";
+        let returned = "int own[1]; int *f(int v){ keep=own; int NAME[2]={v,2}; int *p=NAME; return p; }";
+        let both = "int *f(int v){ static int NAME[2]; NAME[0]=v; keep=NAME; return NAME; }";
+        cases.push((program(name, kept), &["--checks", "default"], &["unsafe"]));
+        cases.push((program(name, returned), &["--checks", "default"], &["unsafe"]));
+        cases.push((program(name, both), &["--checks", "memory"], &["safe"]));
+    }
+    judge("scopes", &cases);
+}
+
+/// A compound literal is there until the block around it ends.
+#[test]
+fn compound_literals_live_as_long_as_the_block_around() {
+    let program = |functions: &str, statements: &str| -> &'static str {
+        format!(
+            "typedef struct {{ int on; const char *name; }} opts; int *keep;\n\
+             static int run(const opts *o) {{ return o->on + o->name[0]; }}\n{functions}\n\
+             int main(void) {{ int s = 0; {statements} return s; }}"
+        )
+        .leak()
+    };
+    let ends: &'static [&'static str] = &["unsafe", "unknown"];
+    let mut cases: Vec<Case> = Vec::new();
+    for (functions, statements, right) in [
+        ("", "s = run(&(opts) { .on = 1, .name = \"x\" });", &["safe"][..]),
+        ("static int f(void) { return run(&(opts) { 1, \"x\" }); }", "s = f() + f();", &["safe"]),
+        ("", "int *p = (int []) { 1, 2 }; p[1] += p[0]; keep = p; s = keep[1];", &["safe"]),
+        (
+            "static int f(int n) { int *p = (int []) { n }; return n ? f(n - 1) + *p : *p; }",
+            "s = f(2);",
+            &["safe"],
+        ),
+        ("static void f(void) { keep = (int []) { 3 }; }", "f(); s = *keep;", ends),
+        ("static int *f(void) { int *p = (int []) { 3 }; return p; }", "s = *f();", ends),
+        ("", "int *p = 0; for (int i = 0; i < 2; i++) p = (int []) { i }; s = *p;", ends),
+        ("", "int *p = 0; if (!s) { p = &(int) { 4 }; } s = *p;", ends),
+        ("", "int *p = ({ int *q = (int []) { 3 }; q; }); s = *p;", ends),
+    ] {
+        cases.push((program(functions, statements), &["--checks", "memory"], right));
+    }
+    judge("literals", &cases);
+}
+
+/// A weak definition is the function if there is no other, also where its body is not modelled.
+#[test]
+fn weak_definitions_are_not_given_up() {
+    let not_modelled = "unsigned long t = __builtin_ia32_rdtsc();";
+    let main = "int main(void){ f(); if (g) reach_error(); return 0; }";
+    let mut cases: Vec<Case> = Vec::new();
+    for head in [
+        "__attribute__((weak)) void f(void)",
+        "void f(void) __attribute__((weak)); void f(void)",
+        "void f(void)",
+    ] {
+        let text = |body: &str| -> &'static str { format!("int g; {head} {{ {body} }} {main}").leak() };
+        cases.push((text(&format!("{not_modelled} g = 1;")), &[], &["unsafe", "unknown"]));
+        cases.push((text(&format!("g = 1; {not_modelled}")), &[], &["unsafe", "unknown"]));
+        cases.push((text("g = 1;"), &[], &["unsafe"]));
+        cases.push((text("g = 0;"), &[], &["safe"]));
+    }
+    judge("weak", &cases);
+}

@@ -189,4 +189,8 @@ fn the_compiler_may_have_flags() {
     assert_eq!(check("cc -m32", "wide.c"), Some(10));
     assert_eq!(check("cc", "wide.c"), Some(0));
     assert_eq!(check("no-such-compiler -m32", "p.c"), Some(2));
+    // Flags that change what a program means are not ignored.
+    for flag in ["-funsigned-char", "-fshort-enums", "-fpack-struct=1", "-mms-bitfields"] {
+        assert_eq!(check(&format!("cc {flag}"), "wide.c"), Some(2), "{flag}");
+    }
 }

@@ -24,7 +24,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use wherefore_domains::bdd::{BddRelations, Moment, Predicate};
-use wherefore_program::{ErrorSite, Expr, ModRef, Node, ProcedureId, Program, Trace, Var};
+use wherefore_program::{ErrorSite, Expr, ModRef, Node, ProcedureId, Program, ProgramError, Trace, Var};
 use wherefore_pushdown::{
     AdjointProjection, Direction, FunctionalAutomaton, Limits, Method, Options, Order, Reading, Recording,
     Saturated, Semiring, StopReason, solve,
@@ -358,6 +358,7 @@ impl<'a> Cegar<'a> {
         let trace = concrete::trace(&encoding, self.program, rules).ok_or(StopReason::Memory)?;
         match self.program.replay(&trace) {
             Ok(()) => Ok(trace),
+            Err(ProgramError::TooManyOutcomes { .. }) => Err(StopReason::Steps),
             Err(error) => panic!("a run of the refinement loop does not replay: {error}"),
         }
     }

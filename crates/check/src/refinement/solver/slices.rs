@@ -4,7 +4,8 @@
 //! state that can run the path can run its slice. So if the slice cannot be run, neither can the
 //! path, and the formulas of the slice rule it out: they speak of live variables only, which what
 //! was left out does not write. The whole path is examined only if the slice can be run, or has
-//! nothing new to say. Summarised calls and their returns stay, so that each step has its frame.
+//! nothing new to say. Summarised calls and their returns stay, so that each step has its frame; so
+//! do the folded calls around them, so that the variables of each frame have values.
 //!
 //! **Conditions.** Of what is in a slice, only assumptions are conditions. An assignment that is
 //! there for one value may have others that are not live, and these may be wrong: nothing may
@@ -13,7 +14,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use wherefore_program::{EdgeRef, PathSlicer, Program};
+use wherefore_program::{EdgeRef, Operation, PathSlicer, Program};
 
 use super::block::{Block, Conditions};
 use super::counterexample::{Path, Step};
@@ -23,6 +24,7 @@ use crate::symbolic::Machine;
 /// Slices of the paths of one program. What is known of the program, and of parts of blocks, is
 /// kept from iteration to iteration.
 pub(super) struct Slices<'a> {
+    program: &'a Program,
     slicer: PathSlicer<'a>,
     /// Parts of blocks, by the positions of their edges in the block.
     parts: FxHashMap<(usize, Vec<usize>), Rc<Block>>,
@@ -31,7 +33,7 @@ pub(super) struct Slices<'a> {
 impl<'a> Slices<'a> {
     /// Prepares a program.
     pub fn new(program: &'a Program) -> Self {
-        Self { slicer: PathSlicer::new(program), parts: FxHashMap::default() }
+        Self { program, slicer: PathSlicer::new(program), parts: FxHashMap::default() }
     }
 
     /// The slice of a path; none if that is all of it.
@@ -45,10 +47,12 @@ impl<'a> Slices<'a> {
         let mut first = 0;
         for (at, edges) in edges.iter().enumerate() {
             let end = first + edges.len();
-            let mut kept = Vec::new();
+            let mut kept = self.open_calls(edges);
             while let Some(position) = taken.next_if(|position| *position < end) {
                 kept.push(position - first);
             }
+            kept.sort_unstable();
+            kept.dedup();
             if let Step::Block(block) = path.steps[at] {
                 is_smaller |= kept.len() < edges.len();
                 let part = (self.parts.entry((block, kept)))
@@ -58,5 +62,19 @@ impl<'a> Slices<'a> {
             first = end;
         }
         is_smaller.then(|| Path { steps: path.steps.clone(), blocks, conditions: Conditions::Assumptions })
+    }
+    /// The positions of the calls of a block that have not returned at its end.
+    fn open_calls(&self, edges: &[EdgeRef]) -> Vec<usize> {
+        let mut returned = 0;
+        let mut open = Vec::new();
+        for (position, edge) in edges.iter().enumerate().rev() {
+            match &self.program.edge(*edge).operation {
+                Operation::Return(_) => returned += 1,
+                Operation::Call(_) if returned > 0 => returned -= 1,
+                Operation::Call(_) => open.push(position),
+                _ => {}
+            }
+        }
+        open
     }
 }

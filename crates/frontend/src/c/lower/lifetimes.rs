@@ -12,7 +12,7 @@ use super::{Context, LOCALS, Lower};
 use crate::c::ctype::{CType, Length};
 use crate::c::points_to::Class;
 use crate::c::problem::Problem;
-use crate::c::tree::{FunctionId, Lifetime, ObjectId, Statement, StatementKind, Term};
+use crate::c::tree::{FunctionId, Lifetime, ObjectId, Role, Statement, StatementKind, Term, TermKind};
 
 /// What happens to an object when its scope is left.
 #[derive(Clone, Debug)]
@@ -66,7 +66,8 @@ impl Context<'_> {
             return false;
         }
         let is_recursive = usage.recursive.contains(&owner);
-        if is_unnamed(&object.name) {
+        // No statement declares it.
+        if object.role != Role::Plain {
             return is_recursive;
         }
         let class = self.classes.object(id);
@@ -81,7 +82,14 @@ impl Context<'_> {
         let object = tree.object(id);
         let Some(owner) = object.owner.filter(|_| object.lifetime != Lifetime::Static) else { return false };
         let function = tree.function(owner);
-        let declares = |one: &Statement| matches!(one.kind, StatementKind::Declare(other, _) if other == id);
+        let declares = |one: &Statement| match &one.kind {
+            StatementKind::Declare(other, initial) => {
+                let values = initial.iter().flat_map(|initial| &initial.items);
+                *other == id || values.into_iter().any(|item| has_literal(&item.value, id))
+            }
+            StatementKind::Expression(term) | StatementKind::Return(Some(term)) => has_literal(term, id),
+            _ => false,
+        };
         let is_outer = function.parameters.contains(&id) || function.body.iter().flatten().any(declares);
         let lives = is_outer && function.name == self.options.entry && !usage.recursive.contains(&owner);
         if !usage.exposed.contains(&id) || lives {
@@ -97,8 +105,9 @@ impl Context<'_> {
         let tree = self.tree;
         let all = self.classes.all_objects_in(class);
         all.into_iter().any(|id| {
-            let is_followed = self.is_fresh(id) && !is_unnamed(&tree.object(id).name);
-            tree.object(id).name != ARGUMENTS && !is_followed && self.may_be_outlived(id, class)
+            let role = tree.object(id).role;
+            let is_followed = self.is_fresh(id) && role == Role::Plain;
+            role != Role::Arguments && !is_followed && self.may_be_outlived(id, class)
         })
     }
 
@@ -110,12 +119,13 @@ impl Context<'_> {
     }
 }
 
-/// The name of the objects that hold variable arguments.
-const ARGUMENTS: &str = "arguments";
-
-/// Whether an object is declared by no statement: a compound literal, variable arguments.
-fn is_unnamed(name: &str) -> bool {
-    matches!(name, "literal" | ARGUMENTS)
+/// Whether an expression contains a compound literal, outside of the blocks in it.
+fn has_literal(term: &Term, id: ObjectId) -> bool {
+    match &term.kind {
+        TermKind::Literal(other, _) if *other == id => true,
+        TermKind::Block(..) => false,
+        _ => term.any_child(&mut |child| has_literal(child, id)),
+    }
 }
 
 /// Whether an object is a parameter, or is declared by a statement that no jump goes past.
@@ -219,7 +229,7 @@ impl Lower<'_, '_> {
             let class = self.cx.classes.object(id);
             self.allocate_local(variable.into(), Expr::constant(size, pointer), class, span);
         }
-        if !is_unnamed(&object.name) {
+        if object.role == Role::Plain {
             self.cleanups.push((id, Ending::Life));
         }
     }

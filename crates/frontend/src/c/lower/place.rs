@@ -476,7 +476,7 @@ impl Lower<'_, '_> {
     pub(crate) fn direct(&self, place: &Place) -> Option<Target> {
         let Place::Split { object, start, indices, .. } = place else { return None };
         let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else { return None };
-        let leaf = &leaves[*start];
+        let leaf = leaves.get(*start)?;
         match (leaf.variable, leaf.bits, place.ty().is_scalar()) {
             (Some(variable), None, true) => Some(Target { variable, indices: indices.clone() }),
             _ => None,
@@ -488,7 +488,7 @@ impl Lower<'_, '_> {
         match place {
             Place::Memory { bits, .. } => bits.is_some(),
             Place::Split { object, start, .. } => match self.cx.storages.get(object) {
-                Some(Storage::Split(leaves)) => leaves[*start].bits.is_some(),
+                Some(Storage::Split(leaves)) => leaves.get(*start).is_some_and(|leaf| leaf.bits.is_some()),
                 _ => false,
             },
         }

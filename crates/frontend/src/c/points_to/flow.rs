@@ -58,8 +58,10 @@ impl Classes {
     }
 
     pub(super) fn initial(&mut self, tree: &Tree, class: Class, ty: &CType, initial: &Initial) {
-        // A list sets all scalars; what contains a union is set to zero cell by cell.
-        if initial.items.iter().any(|item| !item.path.is_empty()) && !tree.types.has_union(ty) {
+        // A list, also an empty one, sets all scalars; what contains a union is set to zero cell by
+        // cell.
+        let is_list = initial.items.is_empty() || initial.items.iter().any(|item| !item.path.is_empty());
+        if is_list && !tree.types.has_union(ty) {
             self.touch(tree, (class, 0), ty);
         }
         for item in &initial.items {

@@ -7,9 +7,31 @@ pub(super) fn is_storage(token: &str) -> bool {
     matches!(token, "static" | "extern" | "auto" | "register" | "const" | "volatile")
 }
 
-/// Whether what follows this token is an operand, so that `&&` is no operator of two.
-pub(super) fn is_operator(previous: &str) -> bool {
-    matches!(previous, "=" | "(" | "," | "{" | "[" | "?" | "?:" | "return" | "-" | "+")
+/// Whether what follows two tokens is an operand, so that `&&` is no operator of two. Behind `x--`
+/// and `x++` it is one.
+pub(super) fn is_operator(before: &str, previous: &str) -> bool {
+    match previous {
+        "=" | "(" | "," | "{" | "[" | "?" | "?:" | "return" | "!" | "<" | ">" | "|" => true,
+        "-" | "+" => before != previous,
+        _ => false,
+    }
+}
+
+/// Whether a parenthesis that opens here holds a type that begins with a word of the language, and
+/// is a cast: not the operand of `sizeof` and the like.
+pub(super) fn opens_cast(text: &str, at: usize, previous: &str) -> bool {
+    const OF_TYPES: [&str; 8] = [
+        "sizeof",
+        "_Alignof",
+        "__alignof__",
+        "__alignof",
+        "_Alignas",
+        "_Atomic",
+        "__builtin_types_compatible_p",
+        "__attribute__",
+    ];
+    let word = Tokens { text, at }.next().map_or("", |(_, word)| word);
+    starts_declaration(word) && !OF_TYPES.contains(&previous) && !is_plain_word(previous)
 }
 
 /// Whether a parenthesis behind this token may start a compound literal.

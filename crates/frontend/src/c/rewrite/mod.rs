@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::tokens::{Tokens, blank};
 use context::{
-    declarator_in_parentheses, is_named_in_parentheses, is_operator, is_plain_word, is_storage,
+    declarator_in_parentheses, is_named_in_parentheses, is_operator, is_plain_word, is_storage, opens_cast,
     starts_declaration, starts_external, starts_literal,
 };
 use literals::{escapes, universal};
@@ -24,6 +24,9 @@ pub(crate) const LEFT_OUT: &str = "__builtin_own_left_out ";
 
 /// What stands for `&&label`, with the name as a string, and for `goto *e`.
 const LABEL: &str = "__builtin_own_label";
+
+/// What stands in a compound literal without values.
+pub(crate) const NOTHING: &str = "__builtin_own_nothing";
 
 pub(crate) const GOTO_ANY: &str = "__builtin_own_goto";
 
@@ -65,8 +68,16 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     // Where the operand of `goto *e` ends.
     let mut jump_ends = None;
     let (mut heads, mut is_literal_head): (Vec<bool>, bool) = (Vec::new(), false);
+    // For each open bracket, whether it is that of a cast; and whether the last one closed was one.
+    let (mut casts, mut is_cast): (Vec<bool>, bool) = (Vec::new(), false);
     while let Some((start, token)) = tokens.next() {
         let top = depth == 0;
+        match token {
+            "(" | "{" if top => casts = vec![token == "(" && opens_cast(text, tokens.at, previous)],
+            "(" | "{" => casts.push(token == "(" && opens_cast(text, tokens.at, previous)),
+            ")" | "}" => is_cast = casts.pop().unwrap_or(false),
+            _ => {}
+        }
         match token {
             "__extension__" => {
                 blank(&mut out, start, start + token.len());
@@ -148,7 +159,9 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                     }
                 }
             }
-            "&" if text[start..].starts_with("&&") && is_operator(previous) => {
+            "&" if text[start..].starts_with("&&")
+                && (is_operator(before, previous) || (previous == ")" && is_cast)) =>
+            {
                 // GNU: `&&label`
                 let mut rest = Tokens { text, at: start + 2 };
                 if let Some((at, name)) = rest.next().filter(|(_, name)| is_plain_word(name)) {
@@ -241,7 +254,7 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             "{" if previous == ")" && is_literal_head => {
                 // GNU: `(T){}`
                 if let Some((at, "}")) = (Tokens { text, at: tokens.at }).next() {
-                    insertions.push((at, "0".into()));
+                    insertions.push((at, NOTHING.into()));
                 }
                 questions = 0;
                 depth += 1;

@@ -13,7 +13,7 @@ use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature, UNNAMED};
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{
-    Function, FunctionId, Lifetime, Object, ObjectId, Statement, StatementKind, Term, TermKind,
+    Function, FunctionId, Lifetime, Object, ObjectId, Role, Statement, StatementKind, Term, TermKind,
 };
 
 impl Sema<'_> {
@@ -114,6 +114,10 @@ impl Sema<'_> {
             specifiers.storage == Some(StorageClassSpecifier::Extern) && syntax.node.initializer.is_none();
         let is_static = specifiers.storage == Some(StorageClassSpecifier::Static);
         if self.function.is_none() || external || is_static {
+            let is_definition = !external && !is_static;
+            if is_definition && self.is_another_of_weak(&name, attributes, span) {
+                return Ok(Vec::new());
+            }
             // The `const` in front of `char *` is not about the pointer.
             let is_constant = specifiers.attributes.constant && !ty.element_of_arrays().is_pointer();
             self.static_object(&name, ty, external, is_static, syntax, span)?;
@@ -123,6 +127,11 @@ impl Sema<'_> {
             }
             if let Some(Entity::Object(id)) = self.lookup(&name).cloned() {
                 self.note_object(id, &specifiers.ty, attributes);
+                if is_definition {
+                    let unit = self.linkage.unit;
+                    let known = self.linkage.object_definitions.entry(id).or_insert((unit, false));
+                    known.1 |= attributes.weak.is_some();
+                }
                 let object = &mut self.tree.objects[id.0 as usize];
                 let weak = attributes.weak.filter(|_| !object.defined);
                 let weak = weak.map(|span| Problem::unsupported(span, "an object that need not exist is"));
@@ -186,6 +195,25 @@ impl Sema<'_> {
         }
     }
 
+    /// Whether this is a second definition of an object, in another unit, and one of them is weak:
+    /// which one counts is not followed.
+    fn is_another_of_weak(
+        &mut self,
+        name: &str,
+        attributes: Attributes,
+        span: wherefore_program::Span,
+    ) -> bool {
+        let Some(id) = self.linkage.objects.get(name).copied() else { return false };
+        let Some((unit, weak)) = self.linkage.object_definitions.get(&id).copied() else { return false };
+        let is_such = unit != self.linkage.unit && (weak || attributes.weak.is_some());
+        if is_such {
+            let problem = Problem::unsupported(span, "a weak object that another file defines, too, is");
+            self.tree.objects[id.0 as usize].problem.get_or_insert(problem);
+            self.bind(name, Entity::Object(id));
+        }
+        is_such
+    }
+
     fn static_object(
         &mut self,
         name: &str,
@@ -225,6 +253,7 @@ impl Sema<'_> {
                     initial: None,
                     defined,
                     problem: None,
+                    role: Role::default(),
                     span,
                 });
                 id
@@ -302,7 +331,14 @@ impl Sema<'_> {
 
     /// What the attributes of a declaration say about a function.
     fn function_attributes(&mut self, id: FunctionId, attributes: Attributes, refused: Vec<Problem>) {
+        let unit = self.linkage.unit;
+        let is_here = self.linkage.function_definitions.get(&id) == Some(&unit);
         let function = &mut self.tree.functions[id.0 as usize];
+        if attributes.weak.is_some() {
+            self.linkage.weak_functions.insert((id, unit));
+            // Also if it is said behind the definition.
+            function.provisional |= is_here && function.body.is_some();
+        }
         function.returns &= !attributes.noreturn;
         function.weak = function.weak.or(attributes.weak);
         function.runs = function.runs.or(attributes.runs);
@@ -343,8 +379,10 @@ impl Sema<'_> {
             matches!(&specifier.node, DeclarationSpecifier::Function(f) if f.node == FunctionSpecifier::Inline)
         });
         let external = specifiers.storage == Some(StorageClassSpecifier::Extern);
-        // Another definition takes the place of one that is weak.
-        let provisional = inline && external && attributes.gnu_inline || attributes.weak.is_some();
+        // Another definition takes the place of one that is weak, as any declaration of it in this
+        // file may say.
+        let is_weak = self.linkage.weak_functions.contains(&(id, self.linkage.unit));
+        let provisional = inline && external && attributes.gnu_inline || is_weak;
         let known = self.tree.function(id);
         // A function of the program that only has the name of one of the library.
         if self.again == super::Again::Library && !known.signature.is_like(&signature) {
@@ -364,6 +402,7 @@ impl Sema<'_> {
             function.rest = None;
         }
         function.provisional = provisional;
+        self.linkage.function_definitions.insert(id, self.linkage.unit);
         let outer = std::mem::take(&mut self.problems);
         self.function = Some(id);
         self.result = signature.result.clone();

@@ -8,7 +8,7 @@ use super::Sema;
 use super::literals::{string_items, string_text};
 use crate::c::ctype::{CType, Length};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Initial, InitialItem, Lifetime, ObjectId, Step, Term, TermKind};
+use crate::c::tree::{Initial, InitialItem, Lifetime, ObjectId, Role, Step, Term, TermKind};
 
 type List<'a> = &'a [Node<InitializerListItem>];
 
@@ -119,7 +119,7 @@ impl Sema<'_> {
         let initial = match &place.kind {
             TermKind::Object(id) => {
                 let object = self.tree.object(*id);
-                let is_literal = object.name == "literal" && object.owner.is_none();
+                let is_literal = object.role == Role::Literal && object.owner.is_none();
                 object.initial.as_ref().filter(|_| is_literal)?
             }
             TermKind::Literal(_, initial) if !ty.is_scalar() => initial,

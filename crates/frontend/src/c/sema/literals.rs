@@ -8,7 +8,7 @@ use wherefore_program::{Span, raw_byte};
 use super::Sema;
 use crate::c::ctype::{CType, Length};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Initial, InitialItem, Lifetime, Object, ObjectId, Step, Term, TermKind};
+use crate::c::tree::{Initial, InitialItem, Lifetime, Object, ObjectId, Role, Step, Term, TermKind};
 
 impl Sema<'_> {
     pub(super) fn literal(&mut self, constant: &Constant, span: Span) -> Checked<Term> {
@@ -84,6 +84,7 @@ impl Sema<'_> {
             initial: Some(Initial { items, span }),
             defined: true,
             problem: None,
+            role: Role::default(),
             span,
         });
         Ok(Term::new(TermKind::Object(id), ty, span))

@@ -71,6 +71,13 @@ pub(crate) struct Linkage {
     records: FxHashMap<String, u32>,
     /// Names that all units see and whose declarations are not understood.
     unknown: FxHashMap<String, Problem>,
+    /// The number of the unit at hand.
+    unit: usize,
+    /// Which units say that a function is weak, and which one has the definition that is taken.
+    weak_functions: FxHashSet<(FunctionId, usize)>,
+    function_definitions: FxHashMap<FunctionId, usize>,
+    /// Which unit defines an object, and whether it is weak.
+    object_definitions: FxHashMap<ObjectId, (usize, bool)>,
 }
 
 impl Linkage {
@@ -265,6 +272,7 @@ fn analyse_unit(
     again: Again,
 ) -> Vec<Problem> {
     let first_record = tree.types.records.len() as u32;
+    linkage.unit += 1;
     let mut sema = Sema {
         tree,
         linkage,

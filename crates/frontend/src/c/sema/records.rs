@@ -142,7 +142,8 @@ impl Sema<'_> {
             let (base, whole) = self.qualified(&field.node.specifiers, field.span)?;
             // Attributes of a structure that is defined here are its own.
             let whole = if defines(&field.node.specifiers) { Attributes::default() } else { whole };
-            if field.node.declarators.is_empty() && matches!(base, CType::Record(_)) {
+            let is_member = self.pragmas.embeds || defines_unnamed(&field.node.specifiers);
+            if field.node.declarators.is_empty() && matches!(base, CType::Record(_)) && is_member {
                 members.push(Member {
                     name: None,
                     ty: base.clone(),
@@ -245,12 +246,21 @@ impl Sema<'_> {
 
 /// Whether a structure is defined among the specifiers.
 fn defines(specifiers: &[Node<SpecifierQualifier>]) -> bool {
-    specifiers.iter().any(|specifier| match &specifier.node {
+    structures(specifiers).any(|record| record.node.declarations.is_some())
+}
+
+/// Whether a structure without a tag is defined among the specifiers.
+fn defines_unnamed(specifiers: &[Node<SpecifierQualifier>]) -> bool {
+    structures(specifiers).any(|record| record.node.identifier.is_none())
+}
+
+fn structures(specifiers: &[Node<SpecifierQualifier>]) -> impl Iterator<Item = &Node<StructType>> {
+    specifiers.iter().filter_map(|specifier| match &specifier.node {
         SpecifierQualifier::TypeSpecifier(ty) => match &ty.node {
-            TypeSpecifier::Struct(record) => record.node.declarations.is_some(),
-            _ => false,
+            TypeSpecifier::Struct(record) => Some(record),
+            _ => None,
         },
-        _ => false,
+        _ => None,
     })
 }
 

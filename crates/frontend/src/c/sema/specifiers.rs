@@ -16,7 +16,7 @@ use crate::c::attributes::{is_serious, plain};
 use crate::c::ctype::{CType, Length, Member, Record, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{
-    FunctionId, Lifetime, Object, ObjectId, Runs, Statement, StatementKind, Step, Term, TermKind,
+    FunctionId, Lifetime, Object, ObjectId, Role, Runs, Statement, StatementKind, Step, Term, TermKind,
 };
 
 /// What stands in front of the declarators of a declaration.
@@ -319,6 +319,11 @@ impl Sema<'_> {
         if is_variable(&term.ty) && (term.has_effects() || lengths) {
             return self.unsupported(expression, "a type of variable length whose expression has effects is");
         }
+        // GNU: the value of a wide bit-field has a type of just its width, which takes more room in
+        // an object than its bits.
+        if matches!(term.ty, CType::Int { bits, .. } if ![8, 16, 32, 64].contains(&bits)) {
+            return self.unsupported(expression, "the type of a wide bit-field as that of an object is");
+        }
         Ok(term.ty)
     }
 
@@ -480,6 +485,7 @@ impl Sema<'_> {
             initial: None,
             defined: true,
             problem: None,
+            role: Role::default(),
             span,
         });
         id

@@ -1,8 +1,9 @@
 //! Expressions.
 
 use lang_c::ast::{
-    CallExpression, Expression, GenericAssociation, GenericSelection, MemberExpression, MemberOperator,
-    OffsetMember, OffsetOfExpression, SpecifierQualifier, TypeName, TypeOf, TypeSpecifier,
+    CallExpression, Expression, GenericAssociation, GenericSelection, Initializer, InitializerListItem,
+    MemberExpression, MemberOperator, OffsetMember, OffsetOfExpression, SpecifierQualifier, TypeName, TypeOf,
+    TypeSpecifier,
 };
 use lang_c::span::Node;
 
@@ -10,7 +11,8 @@ use super::builtins::{is_ambiguous, may_be_compatible};
 use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
-use crate::c::tree::{Initial, InitialItem, ObjectId, Statement, Step, Term, TermKind};
+use crate::c::rewrite::NOTHING;
+use crate::c::tree::{Initial, InitialItem, ObjectId, Role, Statement, Step, Term, TermKind};
 
 impl Sema<'_> {
     /// The value of an expression.
@@ -48,8 +50,10 @@ impl Sema<'_> {
                 if self.implied[before..].iter().any(Statement::has_effects) {
                     return self.unsupported(node, "a literal of variable type is");
                 }
-                let id = self.automatic("literal", ty, span);
-                let initial = self.initial_list(id, &literal.node.initializer_list, span)?;
+                let id = self.compound_literal(ty, span);
+                let list = &literal.node.initializer_list;
+                let list = if is_nothing(list) { &[] } else { list.as_slice() };
+                let initial = self.initial_list(id, list, span)?;
                 let ty = self.tree.object(id).ty.clone();
                 if self.function.is_none() {
                     self.tree.objects[id.0 as usize].initial = Some(initial);
@@ -284,11 +288,18 @@ impl Sema<'_> {
             return self.fail(node, "a value cannot be converted to a structure");
         };
         let ty = CType::Record(id);
-        let object = self.automatic("literal", ty.clone(), span);
+        let object = self.compound_literal(ty.clone(), span);
         let items = vec![InitialItem { path: vec![Step::Field(member)], value }];
         let initial = Box::new(Initial { items, span });
         let literal = Term::new(TermKind::Literal(object, initial), ty, span);
         Ok(self.rvalue(literal))
+    }
+
+    /// The object of a compound literal.
+    fn compound_literal(&mut self, ty: CType, span: wherefore_program::Span) -> ObjectId {
+        let id = self.automatic("literal", ty, span);
+        self.tree.objects[id.0 as usize].role = Role::Literal;
+        id
     }
 
     /// A value of structure type gets an object of its own, so that it can be taken apart.
@@ -445,4 +456,15 @@ impl Sema<'_> {
 /// Whether the middle of `a ?: b` is left out: the rewriting has put a name there.
 fn is_left_out(middle: &Node<Expression>) -> bool {
     matches!(&middle.node, Expression::Identifier(name) if name.node.name == crate::c::rewrite::LEFT_OUT.trim_end())
+}
+
+/// Whether a list stands for one without values.
+fn is_nothing(list: &[Node<InitializerListItem>]) -> bool {
+    let [only] = list else { return false };
+    match &only.node.initializer.node {
+        Initializer::Expression(expression) => {
+            matches!(&expression.node, Expression::Identifier(name) if name.node.name == NOTHING)
+        }
+        Initializer::List(_) => false,
+    }
 }
