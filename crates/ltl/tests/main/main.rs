@@ -1,0 +1,6 @@
+//! Tests of temporal logic.
+
+mod automata;
+mod finite;
+mod formulas;
+mod generator;
