@@ -12,7 +12,7 @@ use wherefore_check::exact::{CheckOptions, Checker, Search};
 use wherefore_check::{Budget, CheckError, Decision, Head, Repetition, repetition, small_values};
 use wherefore_program::{
     Assignment, BinaryOp, Edge, EdgeRef, ErrorKind, ErrorSite, Expr, LocationId, LocationKind, Node,
-    Operation, ProcedureId, Program, Target, Trace, Var, When,
+    Operation, ProcedureId, Program, State, Step, Target, Trace, Var, When,
 };
 use wherefore_pushdown::StopReason;
 
@@ -204,13 +204,21 @@ impl Question<'_> {
         let program = self.subject.program;
         let broken = || Reason::Unconfirmed("it is none of the program".to_owned());
         if self.way == Way::Abstract {
-            let stem = path(stem);
-            let turn = turn.map(path).unwrap_or_default();
-            let trace = match turn.is_empty() {
-                true => small_values::run_along(program, &stem, self.budget),
-                false => small_values::lasso_along(program, &stem, &turn, self.budget),
+            let has_returned = stem.1.last().stack.len() == 1 && turn.is_none();
+            let mut stem = path(stem);
+            let Some(turn) = turn else {
+                // The return from the entry leads out of the program: formulas about runs end before it.
+                let last = if has_returned { stem.pop() } else { None };
+                let run = small_values::run_along(program, &stem, self.budget);
+                let mut stem = run.ok_or(Reason::Abstract)?;
+                if let Some(edge) = last {
+                    let state = State { stack: Vec::new(), ..stem.last().clone() };
+                    stem.steps.push(Step { edge, state });
+                }
+                return Ok(Lasso { stem, turn: Vec::new() });
             };
-            return Ok(Lasso::cut(trace.ok_or(Reason::Abstract)?, stem.len()));
+            let run = small_values::lasso_along(program, &stem, &path(turn), self.budget);
+            return Ok(Lasso::cut(run.ok_or(Reason::Abstract)?, stem.len()));
         }
         let stem = original_run(&stem.0, program, &stem.1, &[]).ok_or_else(broken)?;
         let Some((derived, turn)) = turn else { return Ok(Lasso { stem, turn: Vec::new() }) };

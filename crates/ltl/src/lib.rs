@@ -16,6 +16,7 @@
 
 mod buchi;
 mod decide;
+mod explicit;
 mod formula;
 mod lasso;
 mod parse;
@@ -24,6 +25,7 @@ mod words;
 
 pub use buchi::{Buchi, Guard, TooLarge, Transition};
 pub use decide::{Decided, Reason, Verdict, Way, decide, decide_in};
+pub use explicit::{Explicit, ExplicitRule, ExplicitVerdict, RuleLasso, TopOfStack, decide_explicit};
 pub use formula::Formula;
 pub use lasso::Lasso;
 pub use parse::{Atom, Proposition, Specification};

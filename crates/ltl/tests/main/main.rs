@@ -4,3 +4,4 @@ mod automata;
 mod finite;
 mod formulas;
 mod generator;
+mod recursion;
