@@ -20,6 +20,7 @@ use crate::buchi::Buchi;
 use crate::formula::Formula;
 use crate::lasso::{Lasso, original_run};
 use crate::product::{Derived, Subject};
+use crate::states::{decide_by_states, looks_at_inputs};
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub enum Reason {
     /// A run of the abstraction violates the formula, and none of the program was found along its
     /// edges.
     Abstract,
+    /// The program has too many states, or takes inputs that are not only compared with constants.
+    ManyStates,
     /// A run may come to a place that is not modelled.
     NotModelled(Node),
     /// A run was found and could not be confirmed, for this reason.
@@ -59,6 +62,7 @@ impl fmt::Display for Reason {
             Reason::Abstract => f.write_str(
                 "variables with many values were left open: a run that violates the formula may exist or not",
             ),
+            Reason::ManyStates => f.write_str("the program has too many states"),
             Reason::NotModelled(_) => f.write_str("a run may come to a place that is not modelled"),
             Reason::Unconfirmed(why) => {
                 write!(f, "a run that violates the formula was found and could not be confirmed: {why}")
@@ -74,6 +78,8 @@ pub enum Way {
     Exact,
     /// With the variables that take few values.
     Abstract,
+    /// With all values, one by one.
+    States,
 }
 
 /// The answer, and how it was found.
@@ -89,8 +95,19 @@ pub struct Decided {
 
 /// Decides whether `formula` holds on all runs of a program.
 pub fn decide(subject: &Subject<'_>, formula: &Formula, budget: &Budget) -> Decided {
-    let way = if subject.program.has_small_data() { Way::Exact } else { Way::Abstract };
-    decide_in(subject, formula, way, budget)
+    if subject.program.has_small_data() {
+        return decide_in(subject, formula, Way::Exact, budget);
+    }
+    // Each of the two knows programs that the other one does not.
+    let first = decide_in(subject, formula, Way::Abstract, &budget.share(2));
+    if let Verdict::Unknown(Reason::Formula) | Verdict::Holds | Verdict::Fails(_) = first.verdict {
+        return first;
+    }
+    let second = decide_in(subject, formula, Way::States, budget);
+    match second.verdict {
+        Verdict::Unknown(Reason::ManyStates) => first,
+        _ => second,
+    }
 }
 
 /// The same in a way of one's choice.
@@ -98,6 +115,12 @@ pub fn decide_in(subject: &Subject<'_>, formula: &Formula, way: Way, budget: &Bu
     let Ok(automaton) = Buchi::new(&formula.clone().not()) else {
         return Decided { verdict: Verdict::Unknown(Reason::Formula), way: None, states: 0 };
     };
+    if way == Way::States {
+        let taken = !looks_at_inputs(subject);
+        let verdict = taken.then(|| decide_by_states(subject, formula, budget)).flatten();
+        let verdict = verdict.unwrap_or(Verdict::Unknown(Reason::ManyStates));
+        return Decided { verdict, way: Some(way), states: automaton.state_count() };
+    }
     let mut derived = Derived::product(subject, &automaton);
     if way == Way::Abstract {
         derived.program = small_values::abstracted(&derived.program);
@@ -128,7 +151,11 @@ impl Question<'_> {
             Repetition::At(head) => head,
         };
         let lasso = self.lasso(&head, mark)?;
-        lasso.confirm(self.subject, self.formula).map_err(Reason::Unconfirmed)?;
+        let confirmed = lasso.confirm(self.subject, self.formula);
+        // A run along the edges of an abstract one need not have its values.
+        confirmed.map_err(|why| {
+            if self.way == Way::Abstract { Reason::Abstract } else { Reason::Unconfirmed(why) }
+        })?;
         Ok(Verdict::Fails(Box::new(lasso)))
     }
 

@@ -119,7 +119,11 @@ fn head_of(state: &State) -> Option<(Node, &[u64], &std::collections::BTreeMap<(
     Some((state.node()?, &state.globals, &state.memory, &frame.locals))
 }
 
-fn letter(subject: &Subject<'_>, interpreter: &Interpreter<'_>, state: &State) -> Option<Vec<bool>> {
+pub(crate) fn letter(
+    subject: &Subject<'_>,
+    interpreter: &Interpreter<'_>,
+    state: &State,
+) -> Option<Vec<bool>> {
     let node = state.node();
     let holds = |meaning: &Meaning| match meaning {
         Meaning::Condition(condition) => value(subject.program, interpreter, state, condition),

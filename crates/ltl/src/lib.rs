@@ -21,6 +21,7 @@ mod formula;
 mod lasso;
 mod parse;
 mod product;
+mod states;
 mod words;
 
 pub use buchi::{Buchi, Guard, TooLarge, Transition};

@@ -576,6 +576,14 @@ impl Translation {
     /// # Errors
     /// If one of them is none, or has side effects.
     pub fn take_conditions(mut self, count: usize) -> Result<(Self, Vec<Expr>), WrongCondition> {
+        let mut places = self.unsupported.iter();
+        let not_modelled = places.find_map(|place| {
+            let name = &self.program.procedure(place.node.procedure).name;
+            Some((name.strip_prefix(CONDITION)?.parse().ok()?, place.what.clone()))
+        });
+        if let Some((number, why)) = not_modelled {
+            return Err(WrongCondition { number, why });
+        }
         let (program, found) = conditions::taken(self.program, count)?;
         self.program = program;
         Ok((self, found))

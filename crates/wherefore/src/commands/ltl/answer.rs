@@ -33,6 +33,7 @@ impl Word {
 fn way<S: Serializer>(way: &Option<Way>, serializer: S) -> Result<S::Ok, S::Error> {
     match way {
         Some(Way::Exact) => serializer.serialize_str("exact"),
+        Some(Way::States) => serializer.serialize_str("states"),
         Some(Way::Abstract) => serializer.serialize_str("values"),
         None => serializer.serialize_none(),
     }
@@ -155,9 +156,14 @@ impl Report {
             folded::write_all(out, &self.stem);
             return;
         }
-        let _ = writeln!(out, "\na run on which it does not hold:");
-        folded::write_all(out, &self.stem);
-        let _ = writeln!(out, "and then again and again, from here back to here:");
+        if self.stem.is_empty() {
+            let _ =
+                writeln!(out, "\na run on which it does not hold, again and again from here back to here:");
+        } else {
+            let _ = writeln!(out, "\na run on which it does not hold:");
+            folded::write_all(out, &self.stem);
+            let _ = writeln!(out, "and then again and again, from here back to here:");
+        }
         folded::write_all(out, &self.turn);
         self.grows(out);
     }
