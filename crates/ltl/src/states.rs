@@ -48,6 +48,7 @@ pub fn decide_by_states(subject: &Subject<'_>, formula: &Formula, budget: &Budge
         edges: Vec::new(),
         open: Vec::new(),
         seen: BTreeSet::new(),
+        expanded: FxHashMap::default(),
         waiting: FxHashMap::default(),
         popped: FxHashMap::default(),
         not_modelled: None,
@@ -292,11 +293,15 @@ struct Heads<'a> {
     rules: Vec<ExplicitRule>,
     /// The step of the program that each rule is.
     edges: Vec<Option<EdgeRef>>,
-    open: Vec<TopOfStack>,
-    seen: BTreeSet<TopOfStack>,
-    /// Frames that wait for each procedure, and control states in which it has returned.
-    waiting: FxHashMap<ProcedureId, BTreeSet<u32>>,
-    popped: FxHashMap<ProcedureId, BTreeSet<u32>>,
+    /// Heads, each with the one where its frame was entered.
+    open: Vec<(TopOfStack, TopOfStack)>,
+    seen: BTreeSet<(TopOfStack, TopOfStack)>,
+    /// The rules of each head.
+    expanded: FxHashMap<TopOfStack, std::ops::Range<usize>>,
+    /// What waits for a frame that was entered at a head: where it was entered itself, and its
+    /// symbol; and the control states in which that frame has returned.
+    waiting: FxHashMap<TopOfStack, BTreeSet<(TopOfStack, u32)>>,
+    popped: FxHashMap<TopOfStack, BTreeSet<u32>>,
     not_modelled: Option<Node>,
 }
 
@@ -310,16 +315,14 @@ impl Heads<'_> {
     }
 
     fn add(&mut self, from: TopOfStack, to: u32, push: Vec<u32>, edge: Option<EdgeRef>) {
-        if let Some(top) = push.first() {
-            self.come_to((to, *top));
-        }
         self.rules.push(ExplicitRule { from, to, push });
         self.edges.push(edge);
     }
 
-    fn come_to(&mut self, head: TopOfStack) {
-        if self.seen.insert(head) {
-            self.open.push(head);
+    /// Notes that a run can be at a head in a frame that was entered at another one.
+    fn come_to(&mut self, entered: TopOfStack, head: TopOfStack) {
+        if self.seen.insert((entered, head)) {
+            self.open.push((entered, head));
         }
     }
 
@@ -335,14 +338,46 @@ impl Heads<'_> {
             Frame { procedure: program.entry, location: entry.entry, calling: None, locals: fresh(entry) };
         let (to, top) = (self.control((globals, None)), self.symbol(frame));
         self.add((0, BOTTOM), to, vec![top, BOTTOM], None);
-        while let Some(head) = self.open.pop() {
+        self.come_to((to, top), (to, top));
+        while let Some((entered, head)) = self.open.pop() {
             if self.seen.len() > MOST_HEADS || self.rules.len() > 4 * MOST_HEADS {
                 return None;
             }
             if self.seen.len() % 256 == 0 && budget.stopped().is_some() {
                 return None;
             }
-            self.expand(head)?;
+            let rules = match self.expanded.get(&head) {
+                Some(rules) => rules.clone(),
+                None => {
+                    let first = self.rules.len();
+                    self.expand(head)?;
+                    let rules = first..self.rules.len();
+                    self.expanded.insert(head, rules.clone());
+                    rules
+                }
+            };
+            for rule in rules {
+                let ExplicitRule { to, push, .. } = self.rules[rule].clone();
+                match push[..] {
+                    [top] => self.come_to(entered, (to, top)),
+                    [top, below] => {
+                        let callee = (to, top);
+                        self.come_to(callee, callee);
+                        if self.waiting.entry(callee).or_default().insert((entered, below)) {
+                            let ends: Vec<u32> =
+                                self.popped.get(&callee).into_iter().flatten().copied().collect();
+                            ends.into_iter().for_each(|end| self.come_to(entered, (end, below)));
+                        }
+                    }
+                    _ => {
+                        if self.popped.entry(entered).or_default().insert(to) {
+                            let callers: Vec<(TopOfStack, u32)> =
+                                self.waiting.get(&entered).into_iter().flatten().copied().collect();
+                            callers.into_iter().for_each(|(caller, top)| self.come_to(caller, (to, top)));
+                        }
+                    }
+                }
+            }
         }
         Some(())
     }
@@ -384,11 +419,6 @@ impl Heads<'_> {
                     let Some(values) = values else { continue };
                     let to = self.control((state.globals.clone(), Some(values)));
                     self.add(head, to, Vec::new(), Some(at));
-                    if self.popped.entry(node.procedure).or_default().insert(to) {
-                        let below: Vec<u32> =
-                            self.waiting.get(&node.procedure).into_iter().flatten().copied().collect();
-                        below.into_iter().for_each(|frame| self.come_to((to, frame)));
-                    }
                 }
                 Operation::Havoc(targets) => {
                     for next in self.chosen(&state, targets, step.to, node.procedure) {
@@ -418,11 +448,6 @@ impl Heads<'_> {
                     let to = self.control((state.globals.clone(), None));
                     let (entered, waits) = (self.symbol(entered), self.symbol(waits));
                     self.add(head, to, vec![entered, waits], Some(at));
-                    if self.waiting.entry(call.callee).or_default().insert(waits) {
-                        let ends: Vec<u32> =
-                            self.popped.get(&call.callee).into_iter().flatten().copied().collect();
-                        ends.into_iter().for_each(|control| self.come_to((control, waits)));
-                    }
                 }
                 _ => {
                     for next in self.interpreter.step(&state, at, 1).0 {
