@@ -4,15 +4,18 @@
 //! For data that do not suit decision diagrams although few values occur, such as counters without a
 //! bound in the text. What comes from outside must be harmless: a variable that gets any value is
 //! only compared with constants, so that one value for each outcome of these comparisons stands for
-//! all; and a variable that has no value yet is not read. Otherwise the program is not taken.
+//! all; or it is read where data flow leaves it few values, which are then all tried. (A value that
+//! is not tried never comes to such a place, nor does the one that stands for it come further.) A
+//! variable that has no value yet is not read. Otherwise the program is not taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 use wherefore_check::Budget;
+use wherefore_flow::{Known, Range, Ranges};
 use wherefore_program::{
-    Assignment, BinaryOp, EdgeRef, Expr, ExprKind, Frame, Interpreter, LocationId, LocationKind, Node,
-    Operation, Procedure, ProcedureId, Program, State, Step, Target, Trace, Var,
+    Assignment, EdgeRef, Expr, ExprKind, Frame, Interpreter, LocationId, LocationKind, Node, Operation,
+    Procedure, ProcedureId, Program, State, Step, Target, Trace, Var,
 };
 
 use crate::decide::{Reason, Verdict};
@@ -147,18 +150,22 @@ impl Inputs {
                 }
             }
         }
-        let mut values: BTreeMap<_, BTreeSet<u64>> = BTreeMap::new();
+        let mut uses = Uses { inputs: &havocs, values: BTreeMap::new() };
+        let ranges = if havocs.is_empty() { None } else { Ranges::new(program) };
         for (id, body) in program.procedures() {
             for edge in &body.edges {
                 let mut is_taken = true;
+                let node = Node { procedure: id, location: edge.from };
+                let known = |variable: Var| ranges.as_ref()?.at(node)?.of(variable);
                 visit_expressions(&edge.operation, &mut |expr| {
-                    is_taken &= constants(id, expr, &havocs, &mut values);
+                    is_taken &= uses.read(id, expr, &known);
                 });
                 if !is_taken {
                     return None;
                 }
             }
         }
+        let mut values = uses.values;
         let mut found = BTreeMap::new();
         for (id, body) in program.procedures() {
             for (at, ty) in body.variables.iter().map(|variable| variable.ty.element()).enumerate() {
@@ -173,7 +180,7 @@ impl Inputs {
             let max = wherefore_program::Scalar::max(*found.get(&input)?);
             let half = max / 2;
             let mut near = values.remove(&input).unwrap_or_default();
-            if near.len() > MOST_CONSTANTS {
+            if near.len() > 4 * MOST_CONSTANTS {
                 return None;
             }
             near.extend([0, half, half + 1, max]);
@@ -193,31 +200,47 @@ fn key(procedure: ProcedureId, variable: Var) -> (Option<ProcedureId>, u32) {
     }
 }
 
-/// Notes the constants that inputs are compared with; false if one is used in another way.
-fn constants(
-    procedure: ProcedureId,
-    expr: &Expr,
-    inputs: &BTreeSet<(Option<ProcedureId>, u32)>,
-    found: &mut BTreeMap<(Option<ProcedureId>, u32), BTreeSet<u64>>,
-) -> bool {
-    let input = |expr: &Expr| match &expr.kind {
-        ExprKind::Read { variable, .. } => Some(key(procedure, *variable)).filter(|key| inputs.contains(key)),
-        _ => None,
-    };
-    if let ExprKind::Binary(op, left, right) = &expr.kind {
-        if op.is_test() && !op.is_logical() || matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
-            for (one, other) in [(left, right), (right, left)] {
-                if let (Some(key), Some(constant)) = (input(one), other.as_constant()) {
-                    found.entry(key).or_default().insert(constant);
-                    return true;
+/// How inputs are used: which of their values must be told apart.
+struct Uses<'a> {
+    inputs: &'a BTreeSet<(Option<ProcedureId>, u32)>,
+    values: BTreeMap<(Option<ProcedureId>, u32), BTreeSet<u64>>,
+}
+
+impl Uses<'_> {
+    /// Reads an expression; false if an input can have many values where it matters.
+    fn read(&mut self, procedure: ProcedureId, expr: &Expr, known: &dyn Fn(Var) -> Option<Range>) -> bool {
+        let input = |expr: &Expr| match &expr.kind {
+            ExprKind::Read { variable, .. } => {
+                Some((key(procedure, *variable), *variable)).filter(|(key, _)| self.inputs.contains(key))
+            }
+            _ => None,
+        };
+        if let ExprKind::Binary(op, left, right) = &expr.kind {
+            if op.is_test() && !op.is_logical() {
+                for (one, other) in [(left, right), (right, left)] {
+                    if let (Some((key, _)), Some(constant)) = (input(one), other.as_constant()) {
+                        self.values.entry(key).or_default().insert(constant);
+                        return true;
+                    }
                 }
             }
         }
+        if let Some((key, variable)) = input(expr) {
+            let Some(range) = known(variable) else { return false };
+            let ((low, high), (least, greatest)) = (range.unsigned_bounds(), range.signed_bounds());
+            let max = wherefore_program::Scalar::max(expr.ty);
+            let few: Vec<u64> = if high - low < MOST_CONSTANTS as u64 {
+                (low..=high).collect()
+            } else if greatest.abs_diff(least) < MOST_CONSTANTS as u64 {
+                (least..=greatest).map(|value| value as u64 & max).collect()
+            } else {
+                return false;
+            };
+            self.values.entry(key).or_default().extend(few);
+            return true;
+        }
+        expr.children().into_iter().all(|child| self.read(procedure, child, known))
     }
-    if input(expr).is_some() {
-        return false;
-    }
-    expr.children().into_iter().all(|child| constants(procedure, child, inputs, found))
 }
 
 fn visit_expressions<'e>(operation: &'e Operation, visit: &mut dyn FnMut(&'e Expr)) {
