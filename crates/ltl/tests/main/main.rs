@@ -5,3 +5,4 @@ mod finite;
 mod formulas;
 mod generator;
 mod recursion;
+mod values;
