@@ -5,6 +5,8 @@
 //! the stack has grown. [`Lasso::confirm`] trusts nobody: the interpreter of the program replays stem
 //! and turns, and the formula is evaluated on the word of the lasso.
 
+use std::collections::BTreeMap;
+
 use wherefore_program::{EdgeRef, Expr, Frame, Interpreter, Node, Program, State, Step, Trace};
 
 use crate::formula::Formula;
@@ -31,8 +33,7 @@ impl Lasso {
 
     /// By how many frames the stack grows with each turn.
     pub fn growth(&self) -> usize {
-        let end = self.turn.last().map_or(&self.stem, |_| &self.stem);
-        let depth = end.last().stack.len();
+        let depth = self.stem.last().stack.len();
         self.turn.last().map_or(0, |step| step.state.stack.len().saturating_sub(depth))
     }
 
@@ -114,9 +115,17 @@ impl Lasso {
 }
 
 /// What the future of a run depends on while its frame does not return.
-fn head_of(state: &State) -> Option<(Node, &[u64], &std::collections::BTreeMap<(u32, u64), u64>, &[u64])> {
-    let frame = state.stack.last()?;
-    Some((state.node()?, &state.globals, &state.memory, &frame.locals))
+#[derive(PartialEq)]
+struct Head<'s> {
+    node: Node,
+    globals: &'s [u64],
+    memory: &'s BTreeMap<(u32, u64), u64>,
+    locals: &'s [u64],
+}
+
+fn head_of(state: &State) -> Option<Head<'_>> {
+    let locals = &state.stack.last()?.locals;
+    Some(Head { node: state.node()?, globals: &state.globals, memory: &state.memory, locals })
 }
 
 pub(crate) fn letter(
