@@ -56,6 +56,7 @@ mod random_runs;
 mod reached;
 pub mod refinement;
 mod rename;
+mod repeated;
 mod single_run;
 mod sliced;
 pub mod small_values;
@@ -77,6 +78,7 @@ pub use portfolio::{Extent, portfolio};
 pub use projected::project_from;
 pub use prover::{NoProver, Prover};
 pub use random_runs::RandomRuns;
+pub use repeated::{Head, Repetition, repetition};
 pub use single_run::SingleRun;
 pub use through::{Through, through};
 pub use verdict::{

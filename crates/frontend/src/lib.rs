@@ -8,9 +8,11 @@
 //! 4. [`mod@c`] reads C; start at [`c::translate`].
 //! 5. [`pds`]: pushdown systems as files, in three formats; start at [`pds::read`] and
 //!    [`pds::PdsFile`].
+//! 6. [`load_with_conditions`]: conditions over globals beside a program.
 
 pub mod boolean;
 pub mod c;
+mod conditions;
 mod diagnostics;
 mod load;
 pub mod pds;
@@ -19,6 +21,7 @@ mod scan;
 #[cfg(test)]
 mod test_support;
 
+pub use conditions::{WrongCondition, load_with_conditions};
 pub use diagnostics::{Diagnostic, LoadError, MAX_DIAGNOSTICS};
 pub use load::{language_of, load, parse};
 pub use wherefore_program::Language;

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 use wherefore_flow::{Known, Range, Ranges, range_of};
 use wherefore_program::{
-    Argument, Assignment, Expr, ExprKind, Operation, ProcedureId, Program, Scalar, Target, Type, Var,
-    Variable, When,
+    Argument, Assignment, Expr, ExprKind, LocationId, Node, Operation, ProcedureId, Program, Scalar, Target,
+    Type, Var, Variable, When,
 };
 
 /// A class with more values is not followed, or only with the values that stand in the program.
@@ -111,6 +111,8 @@ struct Computed<'p> {
     to: usize,
     procedure: ProcedureId,
     value: &'p Expr,
+    /// What it can be there, as far as data flow knows.
+    range: Option<Range>,
 }
 
 struct Finder<'p> {
@@ -120,6 +122,9 @@ struct Finder<'p> {
     parents: Vec<usize>,
     facts: Vec<Found>,
     computed: Vec<Computed<'p>>,
+    ranges: Option<Ranges>,
+    /// Where the edge that is read starts.
+    here: LocationId,
 }
 
 /// What is known about a class; kept at the root of its tree.
@@ -143,6 +148,8 @@ impl<'p> Finder<'p> {
             parents: Vec::new(),
             facts: Vec::new(),
             computed: Vec::new(),
+            ranges: Ranges::new(program),
+            here: LocationId(0),
         };
         for (variable, i) in program.globals.iter().zip(0..) {
             finder.declare(Slot::Global(i), variable);
@@ -174,7 +181,7 @@ impl<'p> Finder<'p> {
 
     /// The values that variables can have anywhere.
     fn note_bounds(&mut self) {
-        let Some(ranges) = Ranges::new(self.program) else { return };
+        let Some(ranges) = self.ranges.take() else { return };
         for node in self.program.nodes() {
             let Some(known) = ranges.at(node) else { continue };
             let locals = 0..self.program.procedure(node.procedure).variables.len() as u32;
@@ -187,6 +194,7 @@ impl<'p> Finder<'p> {
                 *bounds = Some(bounds.map_or(range, |bounds| bounds.join(range)));
             }
         }
+        self.ranges = Some(ranges);
     }
 
     fn root(&mut self, mut at: usize) -> usize {
@@ -215,6 +223,7 @@ impl<'p> Finder<'p> {
     fn read_program(&mut self) {
         for (id, procedure) in self.program.procedures() {
             for edge in &procedure.edges {
+                self.here = edge.from;
                 match &edge.operation {
                     Operation::Assume(condition) => self.condition(id, condition),
                     Operation::Assign(assignment) => self.assignment(id, assignment),
@@ -295,7 +304,10 @@ impl<'p> Finder<'p> {
             ExprKind::Choice { .. } => {}
             _ => {
                 self.conditions_in(procedure, value);
-                self.computed.push(Computed { to, procedure, value });
+                let node = Node { procedure, location: self.here };
+                let known = self.ranges.as_ref().and_then(|ranges| ranges.at(node));
+                let range = known.map(|known| range_of(value, known));
+                self.computed.push(Computed { to, procedure, value, range });
             }
         }
     }
@@ -362,8 +374,9 @@ impl<'p> Finder<'p> {
                 let bounds = self.facts[to].bounds;
                 let values = &mut self.facts[to].values;
                 let before = values.len();
-                values
-                    .extend(results.into_iter().filter(|value| bounds.is_none_or(|it| it.contains(*value))));
+                values.extend(results.into_iter().filter(|value| {
+                    [bounds, step.range].into_iter().flatten().all(|range| range.contains(*value))
+                }));
                 has_changed |= values.len() != before;
                 if values.len() > MOST_VALUES {
                     is_wide[to] = true;

@@ -20,7 +20,7 @@ mod inlined;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use wherefore_program::{ErrorSite, Task};
+use wherefore_program::{ErrorSite, Program, Task};
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session, without_threads};
@@ -32,8 +32,17 @@ use crate::verdict::{
 };
 use abstraction::abstraction;
 use classes::Classes;
-use concrete::run_along;
+
+pub use concrete::{lasso_along, run_along};
 use inlined::Inlined;
+
+/// The program in which variables with few values are followed and everything else is left open.
+///
+/// Each run of the program is one of the result, step by step: procedures, locations and edges keep
+/// their numbers.
+pub fn abstracted(program: &Program) -> Program {
+    abstraction(program, &Classes::new(program))
+}
 
 /// Between two looks at the budget while it waits.
 const PAUSE: Duration = Duration::from_millis(10);

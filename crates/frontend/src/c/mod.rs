@@ -72,11 +72,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wherefore_program::{
-    About, Compilation, EdgeRef, Errors, InputModels, Language, Monitor, Program, Recipe, Span, TargetChoice,
-    Unsupported, ViolationKind,
+    About, Compilation, EdgeRef, Errors, Expr, InputModels, Language, Monitor, Program, Recipe, Span,
+    TargetChoice, Unsupported, ViolationKind,
 };
 pub use wherefore_program::{Assumption, Input};
 
+use crate::conditions::{self, CONDITION, WrongCondition};
 use crate::diagnostics::LoadError;
 pub use cimple::is_cimple;
 pub use ctype::DataModel;
@@ -467,7 +468,13 @@ fn translate_texts(
         let problem = Problem::new(span, format!("there is no function `{}`", options.entry));
         return Err(refuse(&sources, vec![problem]));
     }
-    let mut usage = Usage::new(&tree, &entries);
+    // Conditions are read although nothing calls them.
+    let is_condition = |id: &tree::FunctionId| {
+        options.insertions.conditions > 0 && tree.function(*id).name.starts_with(CONDITION)
+    };
+    let added = (0..tree.functions.len() as u32).map(tree::FunctionId).filter(is_condition);
+    let used: Vec<tree::FunctionId> = entries.iter().copied().chain(added).collect();
+    let mut usage = Usage::new(&tree, &used);
     let has_threads = threads::has_threads(&tree, &usage);
     if has_threads {
         if let Some(problem) = odd {
@@ -478,9 +485,9 @@ fn translate_texts(
             .map_err(|problems| refuse(&sources, problems))?;
         tree.threads = tree.library.last().copied();
         threads::simplify_joins(&mut tree);
-        usage = Usage::new(&tree, &entries);
+        usage = Usage::new(&tree, &used);
     }
-    linking::add_library((&mut tree, &mut linkage, &mut sources), &entries, &mut usage)
+    linking::add_library((&mut tree, &mut linkage, &mut sources), &used, &mut usage)
         .map_err(|problems| refuse(&sources, problems))?;
     if has_threads {
         // A function may run in several threads at once: its objects are not at one place.
@@ -563,6 +570,25 @@ fn translate_texts(
 }
 
 impl Translation {
+    /// Takes the conditions out that were read beside the program
+    /// ([`witness::Insertions::of_conditions`]).
+    ///
+    /// # Errors
+    /// If one of them is none, or has side effects.
+    pub fn take_conditions(mut self, count: usize) -> Result<(Self, Vec<Expr>), WrongCondition> {
+        let mut places = self.unsupported.iter();
+        let not_modelled = places.find_map(|place| {
+            let name = &self.program.procedure(place.node.procedure).name;
+            Some((name.strip_prefix(CONDITION)?.parse().ok()?, place.what.clone()))
+        });
+        if let Some((number, why)) = not_modelled {
+            return Err(WrongCondition { number, why });
+        }
+        let (program, found) = conditions::taken(self.program, count)?;
+        self.program = program;
+        Ok((self, found))
+    }
+
     /// The task that this translation of some files is: its default checks.
     pub fn into_task(self, files: &[PathBuf], options: &Options) -> wherefore_program::Task {
         let is_cimple = files.iter().any(|file| is_cimple(file));

@@ -325,6 +325,24 @@ impl CArgs {
         options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
     }
 
+    /// The first option that says what is checked, or how failures are confirmed.
+    pub fn given_about_checks(&self) -> Option<&'static str> {
+        let options = [
+            (self.property.is_some(), "--property"),
+            (self.warnings, "--warnings"),
+            (!self.error_function.is_empty(), "--error-function"),
+            (!self.error_label.is_empty(), "--error-label"),
+            (self.assertions, "--assertions"),
+            (!self.checks.is_empty(), "--checks"),
+            (self.annotations, "--annotations"),
+            (self.solver.is_some(), "--solver"),
+            (self.no_replay, "--no-replay"),
+            (self.no_sandbox, "--no-sandbox"),
+            (self.harness.is_some(), "--harness"),
+        ];
+        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+
     /// Whether it was said what is checked.
     pub fn names_what_is_checked(&self) -> bool {
         let names = !self.error_function.is_empty() || !self.error_label.is_empty() || self.assertions;

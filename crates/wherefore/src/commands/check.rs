@@ -11,6 +11,7 @@ use wherefore_check::threads::{Way, eager};
 use wherefore_check::{Answer, EngineChoice, Extent, Question, Why};
 
 use super::explain::{EffortArgs, explained, screen};
+use super::ltl;
 use super::per::{self, Per};
 use super::report::{CheckReport, Parts, Word};
 use super::schedule::ScheduleArgs;
@@ -26,6 +27,13 @@ use crate::exit::{CliError, Exit, print};
 pub struct CheckArgs {
     #[command(flatten)]
     program: ProgramArgs,
+
+    /// Ask whether a formula of linear temporal logic holds on all runs, instead of all checks.
+    ///
+    /// Ask whether a formula of linear temporal logic holds on all runs: `G (locked == 1 -> F
+    /// locked == 0)`, `F end` (docs/ltl.md). Also for pushdown systems (.pds).
+    #[arg(long, value_name = "FORMULA")]
+    ltl: Option<String>,
 
     /// How to decide.
     #[arg(long, value_enum, default_value = "auto", hide_short_help = true)]
@@ -139,6 +147,9 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     if args.quiet {
         progress::silence();
     }
+    if let Some(formula) = &args.ltl {
+        return ltl::run(args, formula, out);
+    }
     if let Some(per) = args.per.filter(|per| *per != Per::Program) {
         return per::run(args, per, out);
     }
@@ -161,6 +172,29 @@ impl CheckArgs {
     /// The program that is asked about.
     pub(super) fn program(&self) -> &ProgramArgs {
         &self.program
+    }
+
+    /// The first option of this command that was given and has no meaning for formulas.
+    pub(super) fn given_beside_ltl(&self) -> Option<&'static str> {
+        let options = [
+            (self.engine != Engine::Auto, "--engine"),
+            (self.heuristic.is_some(), "--heuristic"),
+            (self.per.is_some(), "--per"),
+            (self.first_failure, "--first-failure"),
+            (self.invariants, "--invariants"),
+            (self.all_steps, "--all-steps"),
+            (self.explain_abstraction, "--explain-abstraction"),
+            (self.no_explain, "--no-explain"),
+            (self.verbose, "--verbose"),
+            (self.dump.is_some(), "--dump"),
+        ];
+        let found = options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option);
+        found.or_else(|| self.schedules.given())
+    }
+
+    /// Whether only the verdict is printed.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// The question that is asked; options that do not apply to the program are refused.

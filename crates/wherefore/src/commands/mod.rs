@@ -15,6 +15,7 @@ pub mod flow;
 mod folded;
 pub mod harness;
 pub mod lsp;
+mod ltl;
 mod mistakes;
 mod per;
 pub mod progress;

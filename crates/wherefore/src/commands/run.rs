@@ -8,8 +8,8 @@ use wherefore_check::FailingRun;
 use wherefore_explain::{Grain, Steps};
 use wherefore_flow::Slice as Left;
 use wherefore_program::{
-    CallStack, ErrorKind, PathSlicer, ProcedureId, Program, Record, SliceOptions, Stops, Task, Type, Var,
-    Variable, ViolationKind,
+    CallStack, ErrorKind, PathSlicer, ProcedureId, Program, Record, SliceOptions, Stops, Task, Trace, Type,
+    Var, Variable, ViolationKind,
 };
 
 /// One state of a run: a statement that is about to be executed, and the values before it.
@@ -105,6 +105,12 @@ fn forget(program: &Program, slice: &Left, steps: &mut [RunStep]) {
             known.contains(name) || (has_all_memory && !names.contains(name))
         });
     }
+}
+
+/// The steps of a part of a run.
+pub fn of_trace(task: &Task, trace: &Trace) -> Vec<RunStep> {
+    let grain = if task.is_c() { Grain::Statements } else { Grain::Fine };
+    of_steps(&task.program, Steps::of(&task.program, trace, grain))
 }
 
 fn all_steps(program: &Program, run: &FailingRun) -> Vec<RunStep> {

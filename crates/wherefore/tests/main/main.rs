@@ -8,6 +8,7 @@ mod floats;
 mod flow;
 mod library;
 mod lsp;
+mod ltl;
 mod mistakes;
 mod ordinary;
 mod pds;

@@ -176,7 +176,7 @@ impl Writer {
             let head = format!("extern void {CLAIM}(int, int); extern void {ASSUME}(int); {counter}");
             files.insert(file.clone(), Inserted { head, changes: places.changes() });
         }
-        Insertions { files, claims: self.claims, left_out: self.left_out }
+        Insertions { files, claims: self.claims, left_out: self.left_out, conditions: 0 }
     }
 
     fn places(&mut self, file: &Path) -> Result<&mut Places, String> {

@@ -25,6 +25,7 @@ use wherefore_program::from_bytes;
 use wherefore_pushdown::ParseError;
 
 use super::DataModel;
+use crate::conditions::CONDITION;
 use crate::diagnostics::{Diagnostic, LoadError};
 pub(crate) use insert::Change;
 
@@ -43,6 +44,8 @@ pub struct Insertions {
     pub claims: Vec<String>,
     /// Waypoints that were left out, because they have no place in the text that is certain.
     pub left_out: usize,
+    /// How many conditions over globals are read beside the program.
+    pub(crate) conditions: usize,
 }
 
 /// What is put into one file.
@@ -85,6 +88,28 @@ impl Inserted {
 }
 
 impl Insertions {
+    /// Conditions over globals that are read beside a program, as functions behind the text of one
+    /// of its files ([`Translation::take_conditions`](super::Translation::take_conditions)).
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn of_conditions(file: &Path, conditions: &[(usize, String)]) -> Result<Self, LoadError> {
+        let bytes =
+            fs::read(file).map_err(|error| LoadError::Io { file: file.display().to_string(), error })?;
+        let text = from_bytes(&bytes);
+        let function = |(number, condition): &(usize, String)| {
+            let condition = condition.replace('\n', " ");
+            format!(" _Bool {CONDITION}{number}(void) {{ return ({condition}); }}")
+        };
+        let functions: String = conditions.iter().map(function).collect();
+        // A comment at the end of the text must not hide them.
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let change = Change { at: text.len(), text: format!("{end}{functions}") };
+        let inserted = Inserted { head: String::new(), changes: vec![change] };
+        let files = BTreeMap::from([(file.to_owned(), inserted)]);
+        Ok(Self { files, conditions: conditions.len(), ..Self::default() })
+    }
+
     /// Whether nothing is put anywhere.
     pub fn is_empty(&self) -> bool {
         self.files.values().all(|file| file.changes.is_empty())
