@@ -81,10 +81,10 @@ pub use task::{
     Recipe, Task, Unsupported,
 };
 pub use threads::{
-    Context, Move, Moves, Place, Starting, StepEffects, SwitchPoints, Thread, ThreadCoverage,
+    Context, Move, Moves, Place, ScheduleSet, Starting, StepEffects, SwitchPoints, Thread, ThreadCoverage,
     ThreadExploration, ThreadLimits, ThreadProjection, ThreadStep, ThreadTrace, ThreadWalk, ThreadedState,
-    Threads, Windows, can_always_end, explore_threads, thread_projection, thread_slice, thread_starts,
-    windows,
+    Threads, Windows, can_always_end, explore_threads, search_schedules, thread_projection, thread_slice,
+    thread_starts, windows,
 };
 pub use types::{Dimension, MAX_WIDTH, Scalar, Type};
 pub use violation::{CallPlace, Messages, OUTSIDE_OF_OBJECT, Violation, ViolationKind};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use wherefore_program::{SwitchPoints, Task, ThreadCoverage, ThreadLimits, explore_threads, thread_starts};
+use wherefore_program::{SwitchPoints, Task, ThreadCoverage, ThreadLimits, search_schedules, thread_starts};
 use wherefore_pushdown::StopReason;
 
 use super::{Covered, ScheduleLimits, failing_run};
@@ -83,7 +83,7 @@ pub(super) fn search(
         stop = budget.stopped();
         stop.is_none()
     };
-    let found = explore_threads(&program, &task.checks, &search, go_on);
+    let found = search_schedules(&program, &task.checks, &search, go_on);
     let is_complete = found.coverage() == ThreadCoverage::Complete;
     let switches = match found.coverage() {
         ThreadCoverage::Complete => None,

@@ -1,10 +1,14 @@
 //! Random programs with threads: explicit search over schedules against the reduction to a
 //! sequential program, against orders of events, and, in C, against invariants of pairs.
 
+use std::collections::BTreeSet;
 use wherefore_check::threads::{ScheduleLimits, ScheduleSearch, Way};
 use wherefore_check::{Budget, Engine, Session, Verdict, Why};
 use wherefore_frontend::{Language, parse};
-use wherefore_program::{Interpreter, Task};
+
+use wherefore_program::{
+    Interpreter, Program, SwitchPoints, Task, ThreadLimits, explore_threads, search_schedules,
+};
 
 /// Numbers that depend on the seed only.
 pub(crate) struct Random(pub(crate) u64);
@@ -253,6 +257,95 @@ fn all_ways_agree_on_random_programs_in_c() {
     }
     println!("{compared} compared: {failing} failures found again, {proved} proofs");
     assert!(compared >= 8 && failing >= 1 && proved >= 4);
+}
+
+/// Compares the search up to the names of threads with the one that tells all configurations apart:
+/// whether it is complete, and whether a check fails. None if there are too many configurations.
+fn compare_up_to_names(program: &Program, task: &Task, limits: &ThreadLimits) -> Option<(bool, bool)> {
+    let slow = explore_threads(program, &task.checks, limits, |_, _| true);
+    if slow.was_stopped() {
+        return None;
+    }
+    let fast = search_schedules(program, &task.checks, limits, |_, _| true);
+    let mut failing = 0;
+    for site in &task.checks {
+        let fewest = fast.fewest_switches(site.node);
+        assert_eq!(fewest, slow.fewest_switches(site.node));
+        if fewest.is_some() {
+            failing += 1;
+            let run = fast.failing_run(site.node).expect("a run");
+            Interpreter::new(program).replay_threads(&run).expect("the run is one of the program");
+            let expected = slow.failing_run(site.node).expect("a run");
+            assert_eq!(run.switches(program), expected.switches(program));
+            assert_eq!(fast.covers_below(fewest.unwrap_or(0)), slow.covers_below(fewest.unwrap_or(0)));
+        }
+    }
+    // The fast search ends when all checks have failed.
+    if failing < task.checks.len() {
+        assert_eq!(fast.coverage(), slow.coverage());
+        assert_eq!(fast.saturated_at(), slow.saturated_at());
+        assert_eq!(fast.most_threads(), slow.most_threads());
+        let without_names: BTreeSet<_> = slow
+            .configurations()
+            .map(|(state, _)| {
+                let mut state = state.clone();
+                state.threads.sort_unstable();
+                let inside = state.atomic.take().is_some();
+                (state, inside)
+            })
+            .collect();
+        assert_eq!(fast.configuration_count(), without_names.len());
+    }
+    Some((fast.coverage() == wherefore_program::ThreadCoverage::Complete, failing > 0))
+}
+
+#[test]
+fn the_search_up_to_the_names_of_threads_finds_what_the_plain_one_finds() {
+    let options = wherefore_frontend::c::Options::default();
+    let (mut complete, mut bounded, mut failing) = (0, 0, 0);
+    for case in 0..u64::from(wherefore_testing::cases(300)) {
+        let seed = wherefore_testing::seed().wrapping_add(case.wrapping_mul(0xa076_1d64_78bd_642f)) | 1;
+        let mut random = Random(seed);
+        random.below(2);
+        let in_c = case % 3 == 0;
+        let (text, task) = if in_c {
+            let text = random.c_program();
+            let translation = wherefore_frontend::c::translate_text("random.c", &text, &options)
+                .unwrap_or_else(|error| panic!("{text}\n{error:?}"));
+            (text, translation.into_task(&[], &options))
+        } else {
+            // Several threads of one kind, in a loop at times.
+            let again = match case % 5 {
+                1 => "while (*) do start_thread t1(); od;",
+                _ => "start_thread t1(); start_thread t1();",
+            };
+            let text = random.program().replace("start_thread t1();", again);
+            let task = parse(Language::Boolean, "random.bp", &text, None)
+                .unwrap_or_else(|e| panic!("{text}\n{}", e.render()));
+            (text, task)
+        };
+        let program = (*task.program).clone().with_dead_locals_zero();
+        let points = match case % 2 {
+            0 => SwitchPoints::visible(&program),
+            _ => SwitchPoints::All,
+        };
+        let limits = ThreadLimits {
+            configurations: 8_000,
+            choices: 8,
+            frames: 6,
+            threads: if case % 4 == 0 { 3 } else { 8 },
+            switches: if case % 7 == 0 { Some(2) } else { None },
+            points,
+        };
+        let compared = std::panic::catch_unwind(|| compare_up_to_names(&program, &task, &limits));
+        let compared = compared.unwrap_or_else(|_| panic!("they differ on case {case}:\n{text}"));
+        let Some((is_complete, fails)) = compared else { continue };
+        complete += usize::from(is_complete);
+        bounded += usize::from(!is_complete);
+        failing += usize::from(fails);
+    }
+    println!("{complete} complete, {bounded} bounded, {failing} failing");
+    assert!(complete >= 20 && bounded >= 15 && failing >= 10);
 }
 
 #[test]

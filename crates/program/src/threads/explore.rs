@@ -59,6 +59,16 @@ pub enum ThreadCoverage {
     Switches(Option<usize>),
 }
 
+impl ThreadCoverage {
+    /// Whether all schedules with fewer switches than this were searched.
+    pub fn covers_below(self, switches: usize) -> bool {
+        match self {
+            Self::Complete => true,
+            Self::Switches(most) => switches == 0 || most.is_some_and(|most| most + 1 >= switches),
+        }
+    }
+}
+
 /// All configurations that were reached, each with the fewest switches that lead to it.
 pub struct ThreadExploration<'a> {
     interpreter: Interpreter<'a>,
@@ -100,25 +110,40 @@ pub fn explore_threads<'a>(
     limits: &ThreadLimits,
     mut go_on: impl FnMut(usize, usize) -> bool,
 ) -> ThreadExploration<'a> {
+    with_more_and_more_threads(program, limits, |limits, starting, is_useful| {
+        let mut search = ThreadExploration::new(program, targets, limits, starting);
+        let too_many = search.run(is_useful, &mut go_on);
+        let is_over = !search.failures.is_empty() || search.stopped;
+        (search, too_many, is_over)
+    })
+}
+
+/// A search of all threads or, if there are too many, of two, of three, and so on. `search` gets
+/// limits, what becomes of threads that are started, and whether it should go on where there are
+/// too many of them; it returns what it found, whether there were too many, and whether this is the
+/// end.
+pub(super) fn with_more_and_more_threads<S>(
+    program: &Program,
+    limits: &ThreadLimits,
+    mut search: impl FnMut(&ThreadLimits, Starting, bool) -> (S, bool, bool),
+) -> S {
     let is_bounded = thread_starts(program).most().is_some_and(|most| most <= limits.threads);
-    let mut search = ThreadExploration::new(program, targets, limits, Starting::Followed);
-    let too_many = search.run(is_bounded, &mut go_on);
+    let (found, too_many, _) = search(limits, Starting::Followed, is_bounded);
     if !too_many || is_bounded {
-        return search;
+        return found;
     }
     // With k switches at most k + 1 threads take a step: those that take none are left out.
     let most = limits.threads.min(limits.switches.map_or(usize::MAX, |switches| switches + 1));
-    for threads in 2.. {
+    let mut threads = 2;
+    loop {
         let switches = Some(limits.switches.map_or(threads - 1, |most| most.min(threads - 1)));
         let limits = ThreadLimits { threads, switches, ..limits.clone() };
-        search = ThreadExploration::new(program, targets, &limits, Starting::Optional);
-        search.run(true, &mut go_on);
-        let is_found = !search.failures.is_empty();
-        if is_found || search.stopped || threads >= most {
-            break;
+        let (found, _, is_over) = search(&limits, Starting::Optional, true);
+        if is_over || threads >= most {
+            return found;
         }
+        threads += 1;
     }
-    search
 }
 
 impl<'a> ThreadExploration<'a> {
@@ -293,10 +318,7 @@ impl<'a> ThreadExploration<'a> {
 
     /// Whether all schedules with fewer switches than this were searched.
     pub fn covers_below(&self, switches: usize) -> bool {
-        match self.coverage {
-            ThreadCoverage::Complete => true,
-            ThreadCoverage::Switches(most) => switches == 0 || most.is_some_and(|most| most + 1 >= switches),
-        }
+        self.coverage.covers_below(switches)
     }
 
     /// All configurations, each with the fewest switches with which it is reached.

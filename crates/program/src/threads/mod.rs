@@ -7,7 +7,8 @@
 //! # Reading order
 //! 1. This file: [`ThreadedState`], and one step of one thread.
 //! 2. `moves.rs`: what other threads can see of it; atomic sections are one move.
-//! 3. `explore.rs`: all schedules, by their number of context switches.
+//! 3. `explore.rs`: all schedules, by their number of context switches; `symmetry.rs`: the same, up
+//!    to the names of threads, and fast.
 //! 4. `schedule.rs`: runs with several threads, and whether the program can run them.
 //! 5. `walk.rs`: one run in place, for random schedules.
 //! 6. `graph.rs`: all schedules of a kind, forwards and backwards; with it `windows.rs`, where
@@ -27,6 +28,7 @@ mod projection;
 mod schedule;
 mod slice;
 mod starts;
+mod symmetry;
 mod walk;
 mod windows;
 
@@ -44,6 +46,7 @@ pub use projection::{ThreadProjection, thread_projection};
 pub use schedule::{Context, ThreadStep, ThreadTrace};
 pub use slice::thread_slice;
 pub use starts::{Threads, thread_starts};
+pub use symmetry::{ScheduleSet, search_schedules};
 pub use walk::ThreadWalk;
 pub use windows::{Windows, windows};
 
