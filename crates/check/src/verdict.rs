@@ -534,6 +534,8 @@ pub struct ThreadFacts {
     pub threads: usize,
     /// With so many switches all configurations are reached, if that is known.
     pub saturated: Option<usize>,
+    /// How many configurations were seen one by one, up to the names of threads.
+    pub configurations: Option<usize>,
     /// Within which bounds no schedule fails.
     pub covered: Covered,
 }

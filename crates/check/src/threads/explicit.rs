@@ -56,7 +56,7 @@ pub(super) fn search(
     effort: Effort,
     (session, budget): (&Session, &Budget),
 ) -> Outcome {
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let starts = thread_starts(&program);
     // If explicit search was asked for, a statement of `.bp` and `.rem` is a step, as it is
     // printed.
@@ -116,7 +116,12 @@ pub(super) fn search(
     let saturated = is_complete.then(|| found.saturated_at());
     let facts = Facts {
         by: Some(by),
-        threads: Some(ThreadFacts { threads: found.most_threads(), saturated, covered }),
+        threads: Some(ThreadFacts {
+            threads: found.most_threads(),
+            saturated,
+            configurations: Some(found.configuration_count()),
+            covered,
+        }),
         ..Facts::default()
     };
     Outcome { answer: Answer { verdicts, facts }, covered, stop }

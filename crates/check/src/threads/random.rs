@@ -35,7 +35,7 @@ const LONGER: Duration = Duration::from_millis(500);
 
 /// Failing runs found by random schedules; none if there are none.
 pub(super) fn search(task: &Task, limits: &ScheduleLimits, budget: &Budget) -> Option<Answer> {
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let mut search = Search {
         interpreter: Interpreter::new(&program),
         points: SwitchPoints::visible(&program),
@@ -81,7 +81,7 @@ pub(super) fn search(task: &Task, limits: &ScheduleLimits, budget: &Budget) -> O
     let verdicts = (0..task.checks.len()).map(verdict).collect();
     let threads = best.values().filter_map(|run| run.schedule.as_ref());
     let threads = threads.map(|schedule| schedule.trace.last().threads.len()).max().unwrap_or(0);
-    let threads = Some(ThreadFacts { threads, saturated: None, covered: Covered::default() });
+    let threads = Some(ThreadFacts { threads, ..ThreadFacts::default() });
     Some(Answer { verdicts, facts: Facts { by: Some(EngineName::RandomRuns), threads, ..Facts::default() } })
 }
 

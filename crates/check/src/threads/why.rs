@@ -54,7 +54,7 @@ pub fn reasons(
     site: &ErrorSite,
     (session, budget): (&Session, &Budget),
 ) -> Reasons {
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let repairs = repair::repairs(task, schedule, (session, &budget.share(2).within(REPAIRS)));
     Reasons {
         switches: switches(task, schedule, site, budget),
@@ -65,12 +65,12 @@ pub fn reasons(
 
 /// The steps that matter, without the rest.
 pub fn kept(task: &Task, schedule: &Schedule) -> Vec<bool> {
-    thread_slice(&(*task.program).clone().with_dead_locals_zero(), &schedule.trace)
+    thread_slice(&(*task.program).clone().with_unread_values_zero(), &schedule.trace)
 }
 
 /// What is known of each switch of a failing schedule.
 pub fn switches(task: &Task, schedule: &Schedule, site: &ErrorSite, budget: &Budget) -> Vec<SwitchReason> {
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let trace = &schedule.trace;
     let contexts = trace.contexts();
     let order: Vec<u32> = contexts.iter().map(|context| context.thread).collect();

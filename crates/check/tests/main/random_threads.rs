@@ -113,7 +113,7 @@ fn fewest(task: &Task, way: Way, most: usize) -> Option<Option<usize>> {
         match verdict {
             Verdict::Unsafe(run) => {
                 let schedule = run.schedule.as_ref().expect("a schedule");
-                Interpreter::new(&(*task.program).clone().with_dead_locals_zero())
+                Interpreter::new(&(*task.program).clone().with_unread_values_zero())
                     .replay_threads(&schedule.trace)
                     .expect("the schedule can be run");
                 let last = schedule.trace.steps.last().expect("a step").thread as usize;
@@ -324,7 +324,7 @@ fn the_search_up_to_the_names_of_threads_finds_what_the_plain_one_finds() {
                 .unwrap_or_else(|e| panic!("{text}\n{}", e.render()));
             (text, task)
         };
-        let program = (*task.program).clone().with_dead_locals_zero();
+        let program = (*task.program).clone().with_unread_values_zero();
         let points = match case % 2 {
             0 => SwitchPoints::visible(&program),
             _ => SwitchPoints::All,

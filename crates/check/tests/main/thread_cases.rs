@@ -81,7 +81,7 @@ fn explicit_search_knows_the_fewest_switches() {
             }
             let name = format!("{}/{file}: {}", folder.display(), text(fact, "id").unwrap_or_default());
             let program = load(folder.join(file), None).expect("a program").program.as_ref().clone();
-            let program = program.with_dead_locals_zero();
+            let program = program.with_unread_values_zero();
             let search = explored(&program);
             let is_bounded = number(fact, "max_depth").is_some()
                 || yaml

@@ -116,7 +116,7 @@ fn windows_and_switches_that_matter_are_those_of_all_schedules() {
         let text = random.program();
         let task = parse(Language::Boolean, "random.bp", &text, None).expect("it is well formed");
         let Some((schedule, site)) = failing(&task) else { continue };
-        let program = (*task.program).clone().with_dead_locals_zero();
+        let program = (*task.program).clone().with_unread_values_zero();
         let order: Vec<u32> = schedule.trace.contexts().iter().map(|context| context.thread).collect();
         let Some((_, expected)) = by_steps(&program, &site, &order) else { continue };
         let found = windows(&program, std::slice::from_ref(&site), &order, &limits(&program), || true);
@@ -252,7 +252,7 @@ fn switch_points_of_the_cases() {
             let order = [0, threads[0], threads[1], threads[0]];
             let mut lines = BTreeSet::new();
             for site in &task.checks {
-                let program = (*task.program).clone().with_dead_locals_zero();
+                let program = (*task.program).clone().with_unread_values_zero();
                 let limits = ThreadLimits { configurations: 200_000, frames: 64, ..limits(&program) };
                 let found = windows(&program, std::slice::from_ref(site), &order, &limits, || true);
                 assert!(found.is_complete, "{} {fact:?}", folder.display());

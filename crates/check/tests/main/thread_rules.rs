@@ -472,7 +472,7 @@ proptest! {
             first.join(" "), second.join(" ")
         );
         let plain = task(&text, None);
-        let program = plain.program.as_ref().clone().with_dead_locals_zero();
+        let program = plain.program.as_ref().clone().with_unread_values_zero();
         let search = explored(&program);
         let has_race = search.configurations().any(|(state, _)| is_race(&program, state));
         let racing = task(&text, Some(ViolationKind::Race));

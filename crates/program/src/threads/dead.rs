@@ -12,9 +12,12 @@ impl Program {
     /// The same program in which local variables start with zero if their first value is never
     /// read. Locations and edges stay what they are.
     ///
-    /// So are values that go to global variables that are never read, and results that are not
-    /// used.
-    pub fn with_dead_locals_zero(mut self) -> Program {
+    /// So are values that go to global variables that are never read, results that are not used,
+    /// and first values of global variables that are set before they are read.
+    pub fn with_unread_values_zero(mut self) -> Program {
+        for global in self.globals_set_first() {
+            self.globals[global as usize].initial = Some(0);
+        }
         let is_read = self.globals_read();
         // What is not written any more may make more results unused.
         for _ in 0..3 {

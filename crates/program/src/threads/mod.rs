@@ -15,13 +15,14 @@
 //!    switches may happen, and `projection.rs`, which steps lie on failing schedules;
 //!    `ending.rs`: whether threads can always come to their ends; `slice.rs`: what of one failing
 //!    schedule matters.
-//! 7. `starts.rs`: which threads a program starts, without running it; `dead.rs`: variables whose
-//!    first value is never read; `effects.rs`: the cells that a step of a run reads and writes.
+//! 7. `starts.rs`: which threads a program starts, without running it; `dead.rs`,
+//!    `first_values.rs`: variables whose first value is never read; `effects.rs`: the cells that a step of a run reads and writes.
 
 mod dead;
 mod effects;
 mod ending;
 mod explore;
+mod first_values;
 mod graph;
 mod moves;
 mod projection;

@@ -76,6 +76,9 @@ pub struct Schedules {
     /// With so many switches every configuration is reached; only said of *safe*.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturated: Option<usize>,
+    /// How many configurations were seen one by one, up to the names of threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configurations: Option<usize>,
 }
 
 /// Bounds within which no schedule fails.
@@ -146,6 +149,7 @@ impl Schedules {
         let mut facts = Self::default();
         if let Some(known) = &answer.facts.threads {
             facts.threads = Some(known.threads);
+            facts.configurations = known.configurations;
         }
         match answer.decision() {
             Overall::Unsafe(run) => {

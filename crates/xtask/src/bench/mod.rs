@@ -13,6 +13,7 @@ mod saturation;
 mod slice;
 mod smt;
 mod table;
+mod threads;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,6 +43,12 @@ pub enum Subject {
     },
     /// Refinement of programs with deep call graphs.
     Calls {
+        /// Small sizes only: a look at whether everything still runs.
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Programs with threads; SPIN as well, where it is installed.
+    Threads {
         /// Small sizes only: a look at whether everything still runs.
         #[arg(long)]
         quick: bool,
@@ -96,6 +103,7 @@ pub fn run(subject: &Subject) -> ExitCode {
         Subject::Calls { quick } => calls::run(extent(*quick)),
         Subject::Cegar { quick } => cegar::run(extent(*quick)),
         Subject::Attempt { file, way } => cegar::one(file, way),
+        Subject::Threads { quick } => threads::run(extent(*quick)),
         Subject::Smt { quick } => smt::run(extent(*quick)),
         Subject::Slice { quick } => slice::run(extent(*quick)),
     }

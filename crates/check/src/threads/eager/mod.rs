@@ -51,7 +51,7 @@ pub(super) fn takes(program: &Program) -> Result<(), CheckError> {
 /// Why the program is not reduced.
 pub fn sequential(task: &Task, rounds: usize) -> Result<Program, CheckError> {
     takes(&task.program)?;
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let plan = Plan::new(&program, Bound::Rounds(rounds), None);
     let at = program.uses_threads().unwrap_or(program.procedure(program.entry).span);
     let plan = plan.ok_or(CheckError::Threads { at })?;
@@ -69,7 +69,7 @@ enum Step {
 
 /// Searches schedules with more and more switches, or with a number of rounds.
 pub(super) fn search(task: &Task, limits: &ScheduleLimits, (session, budget): (&Session, &Budget)) -> Answer {
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let starts = thread_starts(&program);
     let most = limits.switches.unwrap_or(MOST_SWITCHES);
     let bounds: Vec<Bound> = match limits.rounds {
@@ -125,7 +125,7 @@ fn answer(
     let facts = Facts {
         by: Some(EngineName::Eager),
         size,
-        threads: Some(ThreadFacts { threads, saturated: None, covered }),
+        threads: Some(ThreadFacts { threads, covered, ..ThreadFacts::default() }),
         ..Facts::default()
     };
     Answer { verdicts, facts }

@@ -52,7 +52,7 @@ pub(super) fn search(
     covered: Covered,
     (session, budget): (&Session, &Budget),
 ) -> Answer {
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let found = in_deep_thread(|| decide(&program, task, limits, covered, (session, budget)));
     found.unwrap_or_else(|| unknown(task, covered, Some(StopReason::Memory), 0))
 }
@@ -68,7 +68,7 @@ fn unknown(task: &Task, covered: Covered, stop: Option<StopReason>, threads: usi
 }
 
 fn answer(verdicts: Vec<Verdict>, threads: usize, covered: Covered) -> Answer {
-    let threads = Some(ThreadFacts { threads, saturated: None, covered });
+    let threads = Some(ThreadFacts { threads, covered, ..ThreadFacts::default() });
     Answer { verdicts, facts: Facts { by: Some(EngineName::Events), threads, ..Facts::default() } }
 }
 

@@ -16,7 +16,6 @@ use std::sync::Arc;
 
 use wherefore_program::Task;
 
-use super::Covered;
 use crate::bounded::in_deep_thread;
 use crate::budget::Budget;
 use crate::verdict::{
@@ -25,7 +24,7 @@ use crate::verdict::{
 
 /// A proof that no schedule fails; none if there is none of this kind.
 pub(super) fn prove(task: &Task, budget: &Budget) -> Option<Answer> {
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let solver = budget.solver();
     let count = in_deep_thread(|| {
         let mut kinds = kinds::kinds(&program, &task.checks, &solver).ok()?;
@@ -36,7 +35,7 @@ pub(super) fn prove(task: &Task, budget: &Budget) -> Option<Answer> {
     let by = EngineName::Modular;
     let evidence = Arc::new(Evidence { by, kind: ProofKind::Pairs, checked: ProofCheck::NotApplicable });
     let proof = Proof { evidence, reached: Reached::Unknown };
-    let threads = Some(ThreadFacts { threads: count, saturated: None, covered: Covered::default() });
+    let threads = Some(ThreadFacts { threads: count, ..ThreadFacts::default() });
     let facts = Facts { by: Some(by), threads, ..Facts::default() };
     Some(Answer { verdicts: vec![Verdict::Safe(proof); task.checks.len()], facts })
 }

@@ -227,7 +227,7 @@ fn holds(
     before: &Ends,
     (session, budget): (&Session, &Budget),
 ) -> Option<Extent> {
-    let program = program.with_dead_locals_zero();
+    let program = program.with_unread_values_zero();
     let after = ends(&program, &task.checks, &budget.share(2));
     if after.fails || before.is_spoilt(&after, change) {
         return None;

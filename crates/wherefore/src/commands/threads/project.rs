@@ -76,7 +76,7 @@ pub fn project(
         return Err(args.question(format!("line {line}: what `sync` waits for is not defined")));
     }
     let answer = answer(args, schedules, subject);
-    let program = (*task.program).clone().with_dead_locals_zero();
+    let program = (*task.program).clone().with_unread_values_zero();
     let starts = thread_starts(&program).most();
     let threads = limits.threads.unwrap_or(starts.unwrap_or(0).max(THREADS));
     let search = ThreadLimits {
