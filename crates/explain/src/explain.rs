@@ -440,10 +440,14 @@ impl Subject<'_> {
         }
     }
 
-    /// The lines of a projection.
+    /// The lines of a projection: those of the program that was given. Those of our own texts, as
+    /// models of library functions, are nobody's to change.
     pub fn projection(&self, lines: &Lines) -> Projection {
+        let program = self.program();
+        let is_given =
+            |node: &Node| !program.source(program.procedure(node.procedure).span).name().starts_with('<');
         let collect = |nodes: &mut dyn Iterator<Item = Node>| -> BTreeSet<Line> {
-            nodes.filter_map(|node| line(self.program(), node)).collect()
+            nodes.filter(is_given).filter_map(|node| line(program, node)).collect()
         };
         let inside = collect(&mut self.nodes().filter(|node| lines.inside.contains(node)));
         let confirmed = collect(&mut self.nodes().filter(|node| lines.cover.through.contains_key(node)));

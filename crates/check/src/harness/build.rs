@@ -1,7 +1,9 @@
 //! Compiling a program with its harness, and running it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -16,7 +18,7 @@ use super::sanitizers::Broken;
 use super::schedule::{self, DEPARTED, DEPARTS};
 use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
 use super::watched::Watched;
-use super::{Case, Enclosure, Feeding, Model, Replay, int128, is_preprocessed, labels};
+use super::{Case, Enclosure, Feeding, Model, Replay, arguments, int128, is_preprocessed, labels};
 
 /// For the sources of the program. Signed arithmetic wraps, as it does for us; variables without a
 /// value are zero, so that every run is the same.
@@ -105,7 +107,7 @@ pub(crate) fn run(
         None => None,
     };
     let harness = |missing: &Missing, mode: Mode| {
-        text(case, feeding, missing, &command(case, mode), scheduler.as_deref())
+        text(case, feeding, missing, &command(case, feeding, mode), scheduler.as_deref())
     };
     let failed = |missing: &Missing, why: String| {
         let why = format!("it cannot be compiled: {why}");
@@ -128,7 +130,7 @@ pub(crate) fn run(
         }
         match made {
             Ok(program) => {
-                let outcome = execute(&program, folder.path(), case, how);
+                let outcome = execute(&program, folder.path(), (case, &feeding.words), how);
                 let wider = *mode == Mode::Wide && case.pointer_bits == 32;
                 let model = if wider { Model::Wider } else { Model::Same };
                 return (harness(&missing, *mode), outcome, model);
@@ -142,7 +144,7 @@ pub(crate) fn run(
 }
 
 /// How to compile and run by hand.
-fn command(case: &Case<'_>, mode: Mode) -> String {
+fn command(case: &Case<'_>, feeding: &Feeding<'_>, mode: Mode) -> String {
     let mut parts = c_compiler::words();
     parts.extend(FLAGS.iter().map(ToString::to_string));
     parts.push(ZERO.to_owned());
@@ -161,7 +163,10 @@ fn command(case: &Case<'_>, mode: Mode) -> String {
     parts.extend(single.into_iter().cloned());
     parts.extend(case.files.iter().map(|file| file.display().to_string()));
     match case.schedule {
-        None => parts.push("harness.c -lm -o run && ./run".to_owned()),
+        None => {
+            parts.push("harness.c -lm -o run && ./run".to_owned());
+            parts.extend(feeding.words.iter().map(|word| arguments::quoted(word)));
+        }
         // The library of the sanitizer is not linked: the harness takes its place.
         Some(_) => {
             parts.insert(1, format!("-c {CALLS}"));
@@ -320,7 +325,7 @@ fn build(
 fn execute(
     program: &Path,
     folder: &Path,
-    case: &Case<'_>,
+    (case, words): (&Case<'_>, &[Vec<u8>]),
     (enclosure, time): (Enclosure, Duration),
 ) -> Replay {
     let broken = case.broken.as_ref();
@@ -345,12 +350,14 @@ fn execute(
         Enclosure::None => {
             let seconds = time.as_secs() + 1;
             let memory = if addresses == Addresses::Limited { "ulimit -v 8000000; " } else { "" };
-            let limits = format!("{memory}ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\"");
+            let limits =
+                format!("{memory}ulimit -c 0; ulimit -f 40000; ulimit -t {seconds}; exec \"$0\" \"$@\"");
             let mut command = Command::new("sh");
             command.arg("-c").arg(limits).arg(program).current_dir(folder).process_group(0);
             command
         }
     };
+    command.args(words.iter().map(|word| OsStr::from_bytes(word)));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     let mut child = match command.spawn() {
         Ok(child) => child,

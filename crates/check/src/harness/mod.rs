@@ -6,12 +6,13 @@
 //!
 //! # Reading order
 //! 1. [`replay`]: a failing run of a task. [`Replay`]: the outcome.
-//! 2. `text.rs`: the harness. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
+//! 2. `text.rs`: the harness. `arguments.rs`: those of the command. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
 //!    in a folder of its own (`folder.rs`); `inputs.c`: what models of functions that bring input
 //!    need; `int128.rs`: what 32-bit compilers do not know; `watched.rs`: rules of a property.
 //! 3. `schedule.rs`, `schedule.c`, `thread_functions.c`: threads, one at a time, in the order of a
 //!    schedule.
 
+mod arguments;
 mod build;
 mod folder;
 mod int128;
@@ -160,6 +161,8 @@ pub(crate) struct Feeding<'a> {
     fed: BTreeSet<usize>,
     /// Arguments of the entry: their types and values.
     arguments: Vec<(FeedType, u64)>,
+    /// Arguments of the command, if the entry is `main` with parameters.
+    words: Vec<Vec<u8>>,
     /// The steps of the run at which a function brings a value, with its name.
     calls: Vec<(usize, String)>,
     /// Calls of one function in one statement: C does not say which comes first.
@@ -339,6 +342,7 @@ impl<'a> Feeding<'a> {
             functions: BTreeMap::new(),
             fed: BTreeSet::new(),
             arguments: Vec::new(),
+            words: Vec::new(),
             calls: Vec::new(),
             open_order: None,
         };
@@ -350,6 +354,9 @@ impl<'a> Feeding<'a> {
             let before = &before;
             if let (Operation::Call(call), 1, 0) = (&edge.operation, before.stack.len(), thread) {
                 feeding.enter(program, &call.arguments, step);
+                if let Some(words) = arguments::of(program, &case.trace.start, step, case.pointer_bits) {
+                    feeding.start(case, (i, &call.arguments), words);
+                }
             }
             let (Some(feed), Operation::Havoc(targets)) = (feeds.get(&step.edge), &edge.operation) else {
                 continue;
@@ -382,6 +389,24 @@ impl<'a> Feeding<'a> {
             last = Some((before.stack.len(), step.edge, line));
         }
         feeding
+    }
+
+    /// `main` is called: the command gets arguments, so that their number is that of the run.
+    fn start(&mut self, case: &Case<'_>, (step, given): (usize, &[Argument]), words: Vec<Vec<u8>>) {
+        if case.entry != "main" {
+            return;
+        }
+        self.words = words;
+        let mut count = None;
+        if let Some(Argument::Value(value)) = given.first() {
+            value.reads(&mut |variable, _| count = Some(variable));
+        }
+        let chooses = |edge: EdgeRef| match &case.program.edge(edge).operation {
+            Operation::Havoc(targets) => targets.iter().any(|target| Some(target.variable) == count),
+            _ => false,
+        };
+        let before = case.trace.steps[..step].iter().enumerate();
+        self.fed.extend(before.filter(|(_, step)| chooses(step.edge)).map(|(i, _)| i));
     }
 
     /// The entry is called: its arguments are those of the run.
