@@ -59,6 +59,8 @@ pub struct Formulas<'p> {
     /// Everything that must hold.
     demanded: Vec<Term>,
     names: FxHashMap<Term, String>,
+    /// The second parameter of `main`.
+    arguments: Option<Term>,
     solver: BitBlaster,
     budget: Budget,
 }
@@ -111,8 +113,14 @@ impl<'p> Formulas<'p> {
             condition.atoms(&mut |atom| used.extend(walk.terms().variables(atom)));
         }
         let names = names(program, &walk, &used);
+        let main =
+            program.procedures().find(|(_, procedure)| procedure.name == "main" && procedure.parameters > 1);
+        let is_argv = |unknown: &Unknown| {
+            main.is_some_and(|(main, _)| unknown.held_by.contains(&(Some(main), Var::Local(1))))
+        };
+        let arguments = walk.unknowns().iter().find(|(_, unknown)| is_argv(unknown)).map(|(term, _)| *term);
         let (solver, budget) = (BitBlaster::new(), budget.clone());
-        Self { walk, conditions, decisions, demanded, names, solver, budget }
+        Self { walk, conditions, decisions, demanded, names, arguments, solver, budget }
     }
 
     /// The ways to execute the sequence, at most so many; none if it is infeasible, or if that
@@ -214,7 +222,7 @@ impl<'p> Formulas<'p> {
             None => terms.name(unknown).unwrap_or_default().to_owned(),
         });
         let variables = variables.collect();
-        let writer = Writer { terms, names: &self.names };
+        let writer = Writer { terms, names: &self.names, arguments: self.arguments };
         let long = || ("a long condition".to_owned(), false);
         let (text, unless_overflow) = writer.constraint(now, order).unwrap_or_else(long);
         let key =

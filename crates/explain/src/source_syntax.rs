@@ -25,6 +25,8 @@ pub(crate) struct Writer<'t> {
     pub terms: &'t Terms,
     /// What unknowns are called.
     pub names: &'t FxHashMap<Term, String>,
+    /// The second parameter of `main`: what it points to is written as `argv[1][0]`.
+    pub arguments: Option<Term>,
 }
 
 /// Both sides of a comparison with constants on the right.
@@ -226,6 +228,9 @@ impl Writer<'_> {
             },
             Kind::ZeroExtend(inner) => self.text(*inner, around, is_signed),
             Kind::Select(array, index) => {
+                if let Some(text) = self.argument(*array, *index) {
+                    return text;
+                }
                 format!("{}[{}]", self.text(*array, 12, false), self.text(*index, 0, false))
             }
             Kind::Store(array, ..) => self.text(*array, around, is_signed),
@@ -275,6 +280,26 @@ impl Writer<'_> {
         matches!(self.terms.kind(term), Kind::Binary(other, ..) if *other == op)
     }
 
+    /// A part of the arguments of the command: `argv[2]`, or a character of one.
+    fn argument(&self, memory: Term, address: Term) -> Option<String> {
+        let Sort::Array { element, .. } = self.terms.sort(memory) else { return None };
+        if !matches!(self.terms.kind(memory), Kind::Variable(_)) {
+            return None;
+        }
+        let (base, offset) = self.split(address);
+        let base = base?;
+        let pointer = i64::from(self.terms.width(address) / 8);
+        if i64::from(element) == 8 * pointer && Some(base) == self.arguments && offset % pointer == 0 {
+            return Some(format!("{}[{}]", self.name(base), offset / pointer));
+        }
+        match self.terms.kind(base) {
+            Kind::Select(memory, address) if element == 8 => {
+                Some(format!("{}[{offset}]", self.argument(*memory, *address)?))
+            }
+            _ => None,
+        }
+    }
+
     fn name(&self, term: Term) -> String {
         self.names.get(&term).cloned().unwrap_or_else(|| self.terms.name(term).unwrap_or("?").to_owned())
     }
@@ -288,7 +313,7 @@ pub(crate) fn as_written(terms: &mut Terms, term: Term) -> Term {
     }
     let Kind::SLt(a, b) = *terms.kind(term) else { return term };
     let names = FxHashMap::default();
-    let writer = Writer { terms, names: &names };
+    let writer = Writer { terms, names: &names, arguments: None };
     let ((rest_a, constant_a), (rest_b, constant_b)) = (writer.split(a), writer.split(b));
     let width = terms.width(a);
     let (left, right) = match (rest_a, rest_b) {

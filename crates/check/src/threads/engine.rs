@@ -81,15 +81,19 @@ impl Engine for ScheduleSearch {
             return self.with_large_data(task, work);
         }
         // With recursion, the configurations with no switch alone may be infinitely many.
-        if !is_recursive(&task.program) {
-            let first = explicit::search(task, &self.limits, Effort::Little, work);
-            let is_over = first.stop.is_some()
-                || self.limits.switches.is_some() && first.covered.switches >= self.limits.switches;
-            if is_over || first.answer.verdicts.iter().any(Verdict::is_definite) {
-                return first.answer;
-            }
+        if is_recursive(&task.program) {
+            return eager::search(task, &self.limits, work);
         }
-        eager::search(task, &self.limits, work)
+        let first = explicit::search(task, &self.limits, Effort::Little, (session, &part(budget, 2, LITTLE)));
+        let is_over = budget.stopped().is_some()
+            || self.limits.switches.is_some() && first.covered.switches >= self.limits.switches;
+        if is_over || first.answer.verdicts.iter().any(Verdict::is_definite) {
+            return first.answer;
+        }
+        let eager = eager::search(task, &self.limits, work);
+        let is_better = eager.verdicts.iter().any(Verdict::is_definite)
+            || eager.facts.threads.and_then(|facts| facts.covered.switches) > first.covered.switches;
+        if is_better { eager } else { first.answer }
     }
 }
 
@@ -97,10 +101,7 @@ impl ScheduleSearch {
     /// Explicit search for a while, random schedules, then orders of events, then explicit search
     /// with what time is left; what knows most is the answer.
     fn with_large_data(&self, task: &Task, (session, budget): (&Session, &Budget)) -> Answer {
-        let part = |divisor: u32, else_time: Duration| match budget.deadline {
-            Some(_) => budget.share(divisor),
-            None => budget.within(else_time),
-        };
+        let part = |divisor: u32, else_time: Duration| part(budget, divisor, else_time);
         let first = explicit::search(task, &self.limits, Effort::Much, (session, &part(10, FIRST)));
         let fails = |answer: &Answer| answer.verdicts.iter().any(|verdict| verdict.run().is_some());
         // That some checks hold does not end the search for a schedule on which others fail.
@@ -145,6 +146,17 @@ impl ScheduleSearch {
         better(last.answer)
     }
 }
+
+/// A part of the time that is left; if there is no limit, a fixed time.
+fn part(budget: &Budget, divisor: u32, else_time: Duration) -> Budget {
+    match budget.deadline {
+        Some(_) => budget.share(divisor),
+        None => budget.within(else_time),
+    }
+}
+
+/// How long explicit search of few data takes before the reduction if there is no limit.
+const LITTLE: Duration = Duration::from_secs(30);
 
 /// How long explicit search takes first if there is no limit.
 const FIRST: Duration = Duration::from_secs(5);

@@ -27,7 +27,7 @@ pub(super) enum Effort {
 impl Effort {
     fn configurations(self) -> usize {
         match self {
-            Self::Little => 300_000,
+            Self::Little => 3_000_000,
             Self::Much => 20_000_000,
         }
     }

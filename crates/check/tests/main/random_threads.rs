@@ -283,8 +283,9 @@ fn compare_up_to_names(program: &Program, task: &Task, limits: &ThreadLimits) ->
     // The fast search ends when all checks have failed.
     if failing < task.checks.len() {
         assert_eq!(fast.coverage(), slow.coverage());
-        assert_eq!(fast.saturated_at(), slow.saturated_at());
         assert_eq!(fast.most_threads(), slow.most_threads());
+        // Those that differ in what is not read any more count once, too.
+        assert!(fast.saturated_at() <= slow.saturated_at());
         let without_names: BTreeSet<_> = slow
             .configurations()
             .map(|(state, _)| {
@@ -294,7 +295,7 @@ fn compare_up_to_names(program: &Program, task: &Task, limits: &ThreadLimits) ->
                 (state, inside)
             })
             .collect();
-        assert_eq!(fast.configuration_count(), without_names.len());
+        assert!(fast.configuration_count() <= without_names.len());
     }
     Some((fast.coverage() == wherefore_program::ThreadCoverage::Complete, failing > 0))
 }

@@ -5,6 +5,7 @@
 //! search need not try them. The same goes for what is written to a global variable that nothing
 //! reads, and for results that no caller looks at.
 
+use super::Thread;
 use crate::expression::{Expr, Target, Var, When};
 use crate::program::{Argument, Assignment, Edge, Operation, Procedure, Program, ThreadStart, Variable};
 
@@ -142,6 +143,38 @@ impl Operation {
             let values = targets.iter().map(value).collect();
             let targets = std::mem::take(targets);
             *self = Operation::Assign(Assignment { targets, values, constraint: None });
+        }
+    }
+}
+
+/// Which local variables may still be read, for each procedure and location.
+pub(super) struct Liveness(Vec<Vec<Vec<bool>>>);
+
+impl Liveness {
+    pub(super) fn new(program: &Program) -> Self {
+        Self(program.procedures.iter().map(live).collect())
+    }
+
+    /// Gives zero to the local variables of a thread that are not read any more: its future is the
+    /// same.
+    pub(super) fn forget_dead(&self, program: &Program, thread: &mut Thread) {
+        for frame in &mut thread.stack {
+            let procedure = program.procedure(frame.procedure);
+            let live = &self.0[frame.procedure.0 as usize];
+            // A frame that waits for a call also reads what the results of the call need.
+            let (from, to) = match frame.calling {
+                Some(call) => (procedure.edge(call).from, procedure.edge(call).to),
+                None => (frame.location, frame.location),
+            };
+            let (from, to) = (&live[from.0 as usize], &live[to.0 as usize]);
+            let mut at = 0;
+            for (variable, (from, to)) in procedure.variables.iter().zip(from.iter().zip(to)) {
+                let end = at + variable.ty.cell_count();
+                if !from && !to {
+                    frame.locals[at..end].fill(0);
+                }
+                at = end;
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! step depends on the shared store and on the state of its own thread alone. So a configuration is
 //! the number of a store, the number of a thread state for the thread that runs, and the multiset
 //! of the others' numbers; the moves of a thread are computed once for each pair of a store and a
-//! thread state.
+//! thread state. Local variables that are not read any more count as zero.
 //!
 //! `explore.rs` searches the same without either: tests compare the two, configuration by
 //! configuration. Nodes are visited in the same order, by switches, then by moves.
@@ -16,6 +16,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::dead::Liveness;
 use super::explore::{ThreadCoverage, ThreadLimits, with_more_and_more_threads};
 use super::moves::Moves;
 use super::schedule::{ThreadStep, ThreadTrace};
@@ -136,6 +137,7 @@ struct Standing {
 /// The configurations that schedules reach, up to the names of threads.
 pub struct ScheduleSet<'a> {
     interpreter: Interpreter<'a>,
+    liveness: Liveness,
     limits: ThreadLimits,
     starting: Starting,
     targets: FxHashSet<Node>,
@@ -160,6 +162,7 @@ impl<'a> ScheduleSet<'a> {
     fn new(program: &'a Program, targets: &[ErrorSite], limits: &ThreadLimits, starting: Starting) -> Self {
         Self {
             interpreter: Interpreter::new(program),
+            liveness: Liveness::new(program),
             limits: limits.clone(),
             starting,
             targets: targets.iter().map(|target| target.node).collect(),
@@ -304,7 +307,8 @@ impl<'a> ScheduleSet<'a> {
         (store, first, others)
     }
 
-    fn thread(&mut self, thread: Thread) -> u32 {
+    fn thread(&mut self, mut thread: Thread) -> u32 {
+        self.liveness.forget_dead(self.interpreter.program(), &mut thread);
         let number = self.threads.number(thread);
         if number as usize == self.standing.len() {
             let thread = self.threads.get(number);
@@ -430,7 +434,9 @@ impl<'a> ScheduleSet<'a> {
             at = self.visits[visit as usize].parent;
         }
         visits.reverse();
-        let start = self.alone(&visits.first()?.key);
+        let first = visits.first()?.key;
+        let (initial, _) = self.interpreter.initial_threads(self.limits.choices);
+        let start = initial.into_iter().find(|state| self.is(state, 0, &first))?;
         let mut state = start.clone();
         let mut running = 0;
         let mut steps = Vec::new();
@@ -438,9 +444,9 @@ impl<'a> ScheduleSet<'a> {
         for visit in &visits[1..] {
             let Key { running: wanted, .. } = visit.key;
             if visit.is_switch {
-                let wanted = &**self.threads.get(wanted);
-                running = (0..state.threads.len())
-                    .find(|thread| *thread != running && state.threads[*thread] == *wanted)?;
+                running = (0..state.threads.len()).find(|thread| {
+                    *thread != running && self.known(&state.threads[*thread]) == Some(wanted)
+                })?;
                 continue;
             }
             let found = moves.of(&state, running);
@@ -452,16 +458,11 @@ impl<'a> ScheduleSet<'a> {
         Some(ThreadTrace { start, steps })
     }
 
-    /// The configuration with one thread.
-    fn alone(&self, key: &Key) -> ThreadedState {
-        let shared = (**self.stores.get(key.store)).clone();
-        ThreadedState {
-            globals: shared.globals,
-            memory: shared.memory,
-            open: shared.open,
-            threads: vec![(**self.threads.get(key.running)).clone()],
-            atomic: shared.is_atomic.then_some(0),
-        }
+    /// The number of a thread state, if it was seen.
+    fn known(&self, thread: &Thread) -> Option<u32> {
+        let mut thread = thread.clone();
+        self.liveness.forget_dead(self.interpreter.program(), &mut thread);
+        self.threads.numbers.get(&thread).copied()
     }
 
     /// Whether a configuration, with a thread that runs, is the one with a key.
@@ -471,12 +472,11 @@ impl<'a> ScheduleSet<'a> {
             && state.memory == shared.memory
             && state.open == shared.open
             && state.atomic.is_some() == shared.is_atomic;
-        if !is_store || state.threads[running] != **self.threads.get(key.running) {
+        if !is_store || self.known(&state.threads[running]) != Some(key.running) {
             return false;
         }
         let others = state.threads.iter().enumerate().filter(|(thread, _)| *thread != running);
-        let numbers: Option<Vec<u32>> =
-            others.map(|(_, thread)| self.threads.numbers.get(thread).copied()).collect();
+        let numbers: Option<Vec<u32>> = others.map(|(_, thread)| self.known(thread)).collect();
         numbers.is_some_and(|mut numbers| {
             numbers.sort_unstable();
             numbers == **self.multisets.get(key.others)
