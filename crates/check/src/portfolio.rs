@@ -165,6 +165,9 @@ impl Search<'_> {
     }
 
     fn decide(&mut self, extent: Extent) {
+        if self.task.program.uses_threads().is_some() {
+            return self.by_one_search(extent);
+        }
         let mut slice = FIRST_SLICE;
         while !self.open.is_empty() {
             let before = self.open.len();
@@ -185,6 +188,24 @@ impl Search<'_> {
                 return;
             }
             slice = slice.saturating_mul(2);
+        }
+    }
+
+    /// One search through schedules answers for all checks. It is made again for those that were not
+    /// asked about because others fail.
+    fn by_one_search(&mut self, extent: Extent) {
+        loop {
+            let asked = self.open.clone();
+            let budget = self.budget.clone();
+            self.ask(&asked, &budget);
+            let is_left = |at: &usize| matches!(self.verdicts[*at], Verdict::Unknown(Why::NotAsked));
+            let has_more = self.open.len() < asked.len() && self.open.iter().any(is_left);
+            if !has_more || extent == Extent::FirstFailure {
+                return;
+            }
+            if self.budget.deadline.is_none() {
+                self.budget = self.budget.within((self.begin.elapsed() * 10).max(LEAST_REST));
+            }
         }
     }
 

@@ -476,6 +476,12 @@ pub enum CheckError {
         /// The first place that does.
         at: Span,
     },
+    /// Deadlocks are no place that a run comes to.
+    #[error("deadlocks are searched for by explicit search only")]
+    Deadlocks {
+        /// Where the program starts.
+        at: Span,
+    },
     /// The program has memory: more cells than can be listed.
     #[error("exact checking does not take programs with memory (`{variable}`)")]
     Memory {

@@ -161,7 +161,10 @@ impl Program {
         if body.location(step.from).kind != LocationKind::Assert {
             return false;
         }
-        let breaks = |to| body.location(to).violation.is_some();
+        let breaks = |to| {
+            let location = body.location(to);
+            location.kind == LocationKind::Error && location.violation.is_some()
+        };
         !breaks(step.to) && body.edges_from(step.from).any(|(_, other)| breaks(other.to))
     }
 

@@ -53,13 +53,22 @@ impl Engine for ScheduleSearch {
             return Err(CheckError::Threads { at });
         }
         match self.way {
+            Way::Auto | Way::Explicit => Ok(()),
+            // The others ask whether runs come to a place.
+            _ if asks_about_deadlocks(task) => {
+                Err(CheckError::Deadlocks { at: task.program.procedure(task.program.entry).span })
+            }
             Way::Eager => eager::takes(&task.program),
-            Way::Auto | Way::Explicit | Way::Events | Way::Modular | Way::Random => Ok(()),
+            Way::Events | Way::Modular | Way::Random => Ok(()),
         }
     }
 
     fn decide(&self, task: &Task, session: &Session, budget: &Budget) -> Answer {
         let work = (session, budget);
+        if asks_about_deadlocks(task) {
+            let effort = if self.way == Way::Explicit { Effort::Much } else { Effort::Little };
+            return explicit::search(task, &self.limits, effort, work).answer;
+        }
         let can_reduce = eager::takes(&task.program).is_ok() && self.way != Way::Explicit;
         // A question about rounds is one for the reduction.
         if self.way == Way::Eager || can_reduce && self.limits.rounds.is_some() {
@@ -163,6 +172,11 @@ const FIRST: Duration = Duration::from_secs(5);
 
 /// How long orders of events are searched if there is no limit.
 const EVENTS: Duration = Duration::from_secs(60);
+
+/// Whether it is a failure that threads wait somewhere and none can move.
+fn asks_about_deadlocks(task: &Task) -> bool {
+    task.checks.iter().any(|site| site.is_waiting_place(&task.program))
+}
 
 /// Whether some procedure that may run calls itself.
 fn is_recursive(program: &Program) -> bool {

@@ -297,6 +297,19 @@ fn compare_up_to_names(program: &Program, task: &Task, limits: &ThreadLimits) ->
             .collect();
         assert!(fast.configuration_count() <= without_names.len());
     }
+    // A deadlock is one for both, at the same number of switches.
+    let waits = Task { program: program.clone().into(), ..task.clone() }.with_deadlock_checks();
+    let fast_waits = search_schedules(&waits.program, &waits.checks, limits, |_, _| true);
+    let least = waits.checks.iter().filter_map(|site| fast_waits.fewest_switches(site.node)).min();
+    if slow.coverage() == fast.coverage() && failing < task.checks.len() {
+        assert_eq!(least, slow.fewest_switches_to_deadlock());
+    }
+    for site in &waits.checks {
+        if let Some(run) = fast_waits.failing_run(site.node) {
+            Interpreter::new(program).replay_threads(&run).expect("the run is one of the program");
+            assert!((0..run.last().threads.len()).any(|thread| run.last().node(thread) == Some(site.node)));
+        }
+    }
     Some((fast.coverage() == wherefore_program::ThreadCoverage::Complete, failing > 0))
 }
 

@@ -223,7 +223,7 @@ fn live(procedure: &Procedure) -> Vec<Vec<bool>> {
 }
 
 /// Whether an expression reads an element of an array, and so may have no value.
-fn has_index(value: &Expr) -> bool {
+pub(super) fn has_index(value: &Expr) -> bool {
     let mut found = false;
     value.walk(&mut |part| {
         found |= matches!(&part.kind, crate::ExprKind::Read { indices, .. } if !indices.is_empty());

@@ -141,6 +141,8 @@ pub struct ScheduleSet<'a> {
     limits: ThreadLimits,
     starting: Starting,
     targets: FxHashSet<Node>,
+    /// Places where it is a failure that a thread waits and no thread can move.
+    waiting: FxHashSet<Node>,
     stores: Numbered<SharedStore>,
     threads: Numbered<Thread>,
     standing: Vec<Standing>,
@@ -160,12 +162,15 @@ pub struct ScheduleSet<'a> {
 
 impl<'a> ScheduleSet<'a> {
     fn new(program: &'a Program, targets: &[ErrorSite], limits: &ThreadLimits, starting: Starting) -> Self {
+        let (waiting, reached): (Vec<&ErrorSite>, Vec<&ErrorSite>) =
+            targets.iter().partition(|target| target.is_waiting_place(program));
         Self {
             interpreter: Interpreter::new(program),
             liveness: Liveness::new(program),
             limits: limits.clone(),
             starting,
-            targets: targets.iter().map(|target| target.node).collect(),
+            targets: reached.into_iter().map(|target| target.node).collect(),
+            waiting: waiting.into_iter().map(|target| target.node).collect(),
             stores: Numbered::new(),
             threads: Numbered::new(),
             standing: Vec::new(),
@@ -229,11 +234,6 @@ impl<'a> ScheduleSet<'a> {
                 let standing = self.standing[key.running as usize];
                 if let Some(node) = standing.failed {
                     self.failures.entry(node).or_insert(visit);
-                    if self.failures.len() == self.targets.len() {
-                        // There is nothing left to find.
-                        cut = cut_at(cut, switches);
-                        break 'search;
-                    }
                 }
                 // A failed check ends the run, and so does an error inside of an atomic section.
                 let is_atomic = self.stores.get(key.store).is_atomic;
@@ -241,6 +241,15 @@ impl<'a> ScheduleSet<'a> {
                     continue;
                 }
                 let found = self.moves(key.store, key.running);
+                if !self.waiting.is_empty() && found.ends.is_empty() && !found.is_cut {
+                    self.note_deadlock(&key, visit);
+                }
+                if self.failures.len() == self.targets.len() + self.waiting.len() && !self.failures.is_empty()
+                {
+                    // There is nothing left to find.
+                    cut = cut_at(cut, switches);
+                    break 'search;
+                }
                 too_many |= found.too_many_threads;
                 let mut is_cut = found.is_cut;
                 let mut followed = Vec::with_capacity(found.ends.len());
@@ -285,6 +294,27 @@ impl<'a> ScheduleSet<'a> {
             self.coverage = ThreadCoverage::Switches((cut as usize).checked_sub(1));
         }
         too_many
+    }
+
+    /// Notes a failure if no thread can move: the one that runs cannot.
+    fn note_deadlock(&mut self, key: &Key, visit: u32) {
+        let others = self.multisets.get(key.others).clone();
+        let live = |search: &Self, thread: u32| !search.standing[thread as usize].has_ended;
+        for thread in &*others {
+            if !live(self, *thread) {
+                continue;
+            }
+            let found = self.moves(key.store, *thread);
+            if !found.ends.is_empty() || found.is_cut || found.too_many_threads {
+                return;
+            }
+        }
+        for thread in others.iter().chain([&key.running]) {
+            let node = self.threads.get(*thread).node();
+            if let Some(node) = node.filter(|node| self.waiting.contains(node)) {
+                self.failures.entry(node).or_insert(visit);
+            }
+        }
     }
 
     /// Notes a configuration.

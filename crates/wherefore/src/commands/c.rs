@@ -299,8 +299,13 @@ impl Claimed {
 }
 
 impl CArgs {
-    /// The first option for C that was given.
-    pub fn given(&self) -> Option<&'static str> {
+    /// Whether the question is about deadlocks, which can also be asked of other languages.
+    pub fn asks_about_deadlocks(&self) -> bool {
+        self.property.as_deref().and_then(about_threads) == Some(ViolationKind::Deadlock)
+    }
+
+    /// The options for C that were given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
         let options = [
             (self.data_model.is_some(), "--data-model"),
             (self.property.is_some(), "--property"),
@@ -322,7 +327,7 @@ impl CArgs {
             (!self.assume_pure.is_empty(), "--assume-pure"),
             (!self.no_return.is_empty(), "--no-return"),
         ];
-        options.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+        options.into_iter().filter(|(given, _)| *given).map(|(_, name)| name)
     }
 
     /// The first option that says what is checked, or how failures are confirmed.

@@ -180,7 +180,9 @@ impl ProgramArgs {
         if let Some(file) = self.file.as_deref().filter(|file| !is_c && language_of(file).is_none()) {
             return Err(mistakes::unknown_language(file));
         }
-        if let (false, Some(option)) = (is_c, self.c.given()) {
+        let about_deadlocks = !is_c && self.c.asks_about_deadlocks();
+        let mut for_c = self.c.given().filter(|option| !(about_deadlocks && *option == "--property"));
+        if let (false, Some(option)) = (is_c, for_c.next()) {
             return Err(self.question(format!("{option} is for C programs")));
         }
         let has_default_limit = is_c && self.limits.timeout().is_none();
@@ -201,6 +203,12 @@ impl ProgramArgs {
             }
             (load(self.file.as_deref().unwrap_or(Path::new("")), entry)?, None)
         };
+        if about_deadlocks {
+            if task.program.uses_threads().is_none() {
+                return Err(self.question("--property deadlock is for programs with threads".to_owned()));
+            }
+            task = task.with_deadlock_checks();
+        }
         // In C the rule about bounds covers more, and is confirmed by the compiled program.
         if matches!(self.check, Some(ExtraCheck::Bounds)) && !task.checks_bounds {
             task = task.with_bounds_checks();

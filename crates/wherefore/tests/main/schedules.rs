@@ -294,3 +294,45 @@ fn the_document_shows_what_is_printed() {
     }
     assert!(shown >= 5, "{shown} commands");
 }
+
+/// A place where a thread may wait is a check of its own, with a schedule after which no thread can
+/// move.
+#[test]
+fn deadlocks_of_boolean_programs_have_schedules() {
+    let folder = folder("deadlocks");
+    let program = |first: &str, second: &str| {
+        let take = |lock: &str| format!("atomic_begin; assume(!{lock}); {lock} := T; atomic_end;\n");
+        let thread = |name: &str, a: &str, b: &str| {
+            format!("void {name}() begin\n{}{}{b} := F; {a} := F;\nend\n", take(a), take(b))
+        };
+        let threads = thread("one", "p", "q") + &thread("two", first, second);
+        format!(
+            "decl p, q;\n{threads}void main() begin\np, q := F, F;\nstart_thread one(); start_thread two();\nend\n"
+        )
+    };
+    let file = folder.join("t.bp");
+    let ask = |text: &str, options: &[&str]| {
+        std::fs::write(&file, text).expect("it can be written");
+        let file = file.display().to_string();
+        let mut arguments = vec!["check", file.as_str(), "--json", "--timeout", "60"];
+        arguments.extend(options);
+        answer(&arguments)
+    };
+    let crossed = ask(&program("q", "p"), &["--property", "deadlock"]);
+    assert_eq!(crossed["verdict"], "unsafe");
+    assert_eq!((&crossed["switches"], &crossed["fewest"]), (&json!(1), &json!(true)));
+    let failing = |answer: &Value| -> Vec<u64> {
+        let targets = answer["targets"].as_array().expect("checks").iter();
+        targets.filter(|target| target["verdict"] == "unsafe").filter_map(|t| t["line"].as_u64()).collect()
+    };
+    assert_eq!(failing(&crossed), [4, 9], "each thread waits for its second lock");
+    let ordered = ask(&program("p", "q"), &["--property", "deadlock"]);
+    assert_eq!(ordered["verdict"], "safe");
+    // An assertion is another question, and a program without threads has no deadlocks.
+    assert_eq!(ask(&program("q", "p"), &[])["verdict"], "safe");
+    std::fs::write(&file, "void main() begin assume(F); end").expect("it can be written");
+    let path = file.display().to_string();
+    let refused = run(&["check", &path, "--property", "deadlock"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let _ = std::fs::remove_dir_all(folder);
+}

@@ -213,7 +213,7 @@ impl FlowArgs {
                 Loaded::NotDecided(why) => Err(self.question(why)),
             };
         }
-        if let Some(option) = self.c.given() {
+        if let Some(option) = self.c.given().next() {
             return Err(self.question(format!("{option} is for C programs")));
         }
         if let Some(other) = self.more.first() {

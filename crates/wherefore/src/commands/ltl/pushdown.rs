@@ -27,7 +27,7 @@ pub(super) fn report(
 ) -> Result<Report, CliError> {
     let (name, is_json) = (program.name(), program.json);
     program.limits.guard(move |reason| super::super::unknown(&name, is_json, reason));
-    if let Some(option) = program.c.given() {
+    if let Some(option) = program.c.given().next() {
         return Err(program.question(format!("{option} is for C programs")));
     }
     if program.entry.is_some() {

@@ -24,6 +24,9 @@ pub fn has_threads(
     subject: &Subject,
 ) -> Result<bool, CliError> {
     let has_threads = subject.task.program.uses_threads().is_some();
+    if subject.task.checks.iter().any(|site| site.is_waiting_place(&subject.task.program)) {
+        return Err(args.question("--property deadlock is for `wherefore check` here".to_owned()));
+    }
     match schedules.given() {
         Some(option) if !has_threads => Err(args.question(format!("{option} is for programs with threads"))),
         _ => Ok(has_threads),

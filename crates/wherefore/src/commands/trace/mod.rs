@@ -187,7 +187,7 @@ impl TraceArgs {
                 Loaded::NotDecided(why) => Err(self.question(why)),
             };
         }
-        if let Some(option) = self.c.given() {
+        if let Some(option) = self.c.given().next() {
             return Err(self.question(format!("{option} is for C programs")));
         }
         if let Some(other) = self.more.first() {
