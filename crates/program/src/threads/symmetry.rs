@@ -116,13 +116,8 @@ struct End {
     started: Box<[u32]>,
 }
 
-/// What can be said about a multiset and a thread that runs beside it.
-struct Neighbours {
-    /// The multiset of all threads.
-    all: u32,
-    /// The thread states that may run next, each with the multiset of the others then.
-    next: Vec<(u32, u32)>,
-}
+/// The thread states of a multiset that have not ended, each with the multiset of the others.
+type Choices = Rc<[(u32, u32)]>;
 
 /// What is known about a thread state.
 #[derive(Clone, Copy)]
@@ -148,7 +143,9 @@ pub struct ScheduleSet<'a> {
     standing: Vec<Standing>,
     multisets: Numbered<Vec<u32>>,
     moves: FxHashMap<(u32, u32), Rc<ThreadMoves>>,
-    neighbours: FxHashMap<(u32, u32), Rc<Neighbours>>,
+    /// The multiset of all threads, for that of the others and the thread that runs.
+    all: FxHashMap<(u32, u32), u32>,
+    choices: FxHashMap<u32, Choices>,
     /// Stores with multisets of all threads.
     configurations: FxHashSet<(u32, u32)>,
     visits: Vec<Visit>,
@@ -176,7 +173,8 @@ impl<'a> ScheduleSet<'a> {
             standing: Vec::new(),
             multisets: Numbered::new(),
             moves: FxHashMap::default(),
-            neighbours: FxHashMap::default(),
+            all: FxHashMap::default(),
+            choices: FxHashMap::default(),
             configurations: FxHashSet::default(),
             visits: Vec::new(),
             failures: BTreeMap::new(),
@@ -196,6 +194,8 @@ impl<'a> ScheduleSet<'a> {
         };
         let mut queue: BTreeMap<(u32, u32), Vec<Found>> = BTreeMap::new();
         let mut seen: FxHashSet<Key> = FxHashSet::default();
+        // Configurations that a thread was left at.
+        let mut left: FxHashSet<(u32, u32)> = FxHashSet::default();
         // Switches below this were searched completely.
         let mut cut: Option<u32> = None;
         let cut_at = |cut: Option<u32>, at: u32| Some(cut.map_or(at, |cut| cut.min(at)));
@@ -274,12 +274,21 @@ impl<'a> ScheduleSet<'a> {
                         queue.entry((switches, moves + 1)).or_default().push((next, Some(visit), false));
                     }
                 }
+                let all = self.all(key.others, key.running);
+                // The first visit of a configuration has queued its other threads, with no more
+                // switches.
+                if !key.is_first && !left.insert((key.store, all)) {
+                    continue;
+                }
                 // That the first thread is left when it has started all others is no switch.
                 let is_free = key.is_first && fixed == Some(self.multisets.get(key.others).len());
                 let cost = switches + u32::from(!is_free);
-                let neighbours = self.neighbours(key.others, key.running);
-                for (running, others) in &neighbours.next {
+                for (running, others) in &*self.choices(all) {
                     let next = Key { running: *running, others: *others, is_first: false, ..key };
+                    // The thread that runs is not left for itself.
+                    if *running == key.running {
+                        continue;
+                    }
                     if !seen.contains(&next) {
                         queue.entry((cost, moves)).or_default().push((next, Some(visit), true));
                     }
@@ -319,7 +328,7 @@ impl<'a> ScheduleSet<'a> {
 
     /// Notes a configuration.
     fn reached(&mut self, key: &Key, switches: u32) {
-        let all = self.neighbours(key.others, key.running).all;
+        let all = self.all(key.others, key.running);
         if self.configurations.insert((key.store, all)) {
             self.saturated_at = self.saturated_at.max(switches);
             self.most_threads = self.most_threads.max(self.multisets.get(all).len());
@@ -396,27 +405,37 @@ impl<'a> ScheduleSet<'a> {
         Some(self.multisets.number(all))
     }
 
-    fn neighbours(&mut self, others: u32, running: u32) -> Rc<Neighbours> {
-        if let Some(known) = self.neighbours.get(&(others, running)) {
+    /// The multiset of all threads.
+    fn all(&mut self, others: u32, running: u32) -> u32 {
+        if let Some(known) = self.all.get(&(others, running)) {
+            return *known;
+        }
+        let mut all = (**self.multisets.get(others)).clone();
+        all.insert(all.partition_point(|member| *member < running), running);
+        let all = self.multisets.number(all);
+        self.all.insert((others, running), all);
+        all
+    }
+
+    /// The threads of a multiset that may run.
+    fn choices(&mut self, all: u32) -> Choices {
+        if let Some(known) = self.choices.get(&all) {
             return known.clone();
         }
-        let members = self.multisets.get(others).clone();
-        let mut all = (*members).clone();
-        all.insert(all.partition_point(|member| *member < running), running);
-        let mut next: Vec<(u32, u32)> = Vec::new();
-        for member in &*members {
-            let is_known = next.last().is_some_and(|(last, _)| last == member);
+        let members = self.multisets.get(all).clone();
+        let mut choices: Vec<(u32, u32)> = Vec::new();
+        for (at, member) in members.iter().enumerate() {
+            let is_known = choices.last().is_some_and(|(last, _)| last == member);
             if is_known || self.standing[*member as usize].has_ended {
                 continue;
             }
-            let mut left = all.clone();
-            left.remove(left.partition_point(|other| other < member));
-            next.push((*member, self.multisets.number(left)));
+            let mut others = (*members).clone();
+            others.remove(at);
+            choices.push((*member, self.multisets.number(others)));
         }
-        let all = self.multisets.number(all);
-        let neighbours = Rc::new(Neighbours { all, next });
-        self.neighbours.insert((others, running), neighbours.clone());
-        neighbours
+        let choices: Choices = choices.into();
+        self.choices.insert(all, choices.clone());
+        choices
     }
 
     /// How much was seen.
