@@ -317,7 +317,7 @@ fn compare_up_to_names(program: &Program, task: &Task, limits: &ThreadLimits) ->
 fn the_search_up_to_the_names_of_threads_finds_what_the_plain_one_finds() {
     let options = wherefore_frontend::c::Options::default();
     let (mut complete, mut bounded, mut failing) = (0, 0, 0);
-    for case in 0..u64::from(wherefore_testing::cases(300)) {
+    for case in 0..u64::from(wherefore_testing::cases(150)) {
         let seed = wherefore_testing::seed().wrapping_add(case.wrapping_mul(0xa076_1d64_78bd_642f)) | 1;
         let mut random = Random(seed);
         random.below(2);
@@ -359,7 +359,7 @@ fn the_search_up_to_the_names_of_threads_finds_what_the_plain_one_finds() {
         failing += usize::from(fails);
     }
     println!("{complete} complete, {bounded} bounded, {failing} failing");
-    assert!(complete >= 20 && bounded >= 15 && failing >= 10);
+    assert!(complete >= 10 && bounded >= 8 && failing >= 5);
 }
 
 #[test]
