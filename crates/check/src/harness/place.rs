@@ -104,8 +104,10 @@ impl ErrorPlace {
     /// Why a run that has reached an error at an address does not confirm this one, if so.
     pub fn contradicts(&self, program: &Path, address: &str) -> Option<Replay> {
         let Compiled::At(file, line) = Compiled::of(program, address) else { return None };
-        let is_other = self.others.iter().any(|other| other.has(&file, line));
-        (is_other && !self.own.has(&file, line))
-            .then(|| Replay::NotConfirmed { why: format!("it fails at {file}:{line} instead") })
+        if self.own.has(&file, line) {
+            return None;
+        }
+        let other = self.others.iter().find(|other| other.has(&file, line))?;
+        Some(Replay::NotConfirmed { why: format!("it fails at {}:{line} instead", other.file) })
     }
 }

@@ -8,13 +8,16 @@ use std::collections::BTreeSet;
 use wherefore_program::{BinaryOp, Expr, Scalar, Span, Type, Var, ViolationKind};
 
 use super::place::Place;
-use super::value::resize;
 use super::storage::Storage;
+use super::value::resize;
 use super::{Context, Lower};
 use crate::c::ctype::CType;
 use crate::c::points_to::Class;
 use crate::c::problem::Checked;
 use crate::c::tree::{FunctionId, ObjectId};
+
+/// More than systems allow.
+const MOST_ARGUMENTS: u64 = 1 << 24;
 
 /// What `main` was given.
 #[derive(Clone)]
@@ -38,7 +41,8 @@ impl Context<'_> {
             let function = tree.function(*id);
             let mut rest = function.parameters.as_slice();
             let is_again = self.usage.recursive.contains(id);
-            if let ([_], [count, vector, others @ ..], false) = (entries, rest, self.has_threads || is_again) {
+            if let ([_], [count, vector, others @ ..], false) = (entries, rest, self.has_threads || is_again)
+            {
                 if self.follow(*count, *vector, function.span) {
                     rest = others;
                 }
@@ -96,6 +100,12 @@ impl Lower<'_, '_> {
             }
         }
         let (first, length) = self.extent_of_arguments(&arguments);
+        if first.ty.width() == 32 {
+            // They fit into memory.
+            let most = Expr::constant(MOST_ARGUMENTS, Scalar::Bits(32));
+            let count = Expr::variable(arguments.count, Scalar::Bits(32));
+            self.require(Expr::binary(BinaryOp::ULt, count, most), span);
+        }
         let is_there = self.is_there(&first);
         self.require(is_there, span);
         let last = Expr::binary(BinaryOp::Add, first, length);
