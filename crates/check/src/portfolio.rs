@@ -10,12 +10,12 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use wherefore_flow::LoopFacts;
-use wherefore_program::{ErrorKind, Node, ProcedureId, Task, Var};
+use wherefore_program::{EdgeRef, ErrorKind, Node, ProcedureId, Task, Var};
 use wherefore_pushdown::StopReason;
 
 use crate::budget::Budget;
 use crate::engine::{Engine, Session, Settling, Told};
-use crate::sliced::{Followed, Sliced};
+use crate::sliced::{Followed, Provided, Sliced};
 use crate::threads::Covered;
 use crate::verdict::{Answer, Cause, EngineName, Evidence, Facts, ProofKind, Stopped, Verdict, Why};
 use crate::watch::Watch;
@@ -52,6 +52,8 @@ const LEAST_REST: Duration = Duration::from_secs(10);
 /// If a failing run of a slice cannot be followed, the whole program is asked about for ten times
 /// as long as the slice took, and at least for this long.
 const LEAST_WHOLE: Duration = Duration::from_secs(2);
+/// How many steps are kept of a run that leaves something out.
+const MOST_STEPS: usize = 500;
 
 /// What was done to a program before engines are asked, and what is known about it.
 #[derive(Clone, Debug, Default)]
@@ -295,18 +297,27 @@ impl Search<'_> {
             sliced.slice.keeps(procedure, variable)
         });
         let found = asked.with_bounds(race(&asked, self.engines, self.session, budget));
-        let Followed { mut answer, provided } = sliced.follow(found, self.prepared.runs);
+        let Followed { mut answer, mut provided } = sliced.follow(found, self.prepared.runs);
+        // Where the slice fails soon, the program does so soon or behind much that does not matter.
+        let budget = budget.within((begin.elapsed() * 10).max(LEAST_WHOLE));
+        if self.prepared.runs == Runs::OfSlices {
+            let matters = |edge: EdgeRef| {
+                task.approximations.contains(&edge) || task.inputs.iter().any(|input| input.edge == edge)
+            };
+            for mut provided in provided.extract_if(.., |provided| sliced.ends(&provided.run, &budget)) {
+                provided.run.shorten(MOST_STEPS, matters);
+                answer.verdicts[provided.check] = Verdict::Unsafe(provided.run);
+            }
+        }
         if provided.is_empty() {
             return answer;
         }
-        let task = task_of(&mut provided.iter().map(|(at, _)| checks[*at]));
+        let task = task_of(&mut provided.iter().map(|provided| checks[provided.check]));
         let asked = Asked::new(&task, &self.prepared.facts, |_, _| true);
-        // Where the slice fails soon, the program does so soon or behind much that does not matter.
-        let budget = budget.within((begin.elapsed() * 10).max(LEAST_WHOLE));
         let whole = asked.with_bounds(race(&asked, self.engines, self.session, &budget));
         answer.facts = whole.facts;
-        for ((at, parts), verdict) in provided.into_iter().zip(whole.verdicts) {
-            answer.verdicts[at] = match verdict {
+        for (Provided { check, parts, .. }, verdict) in provided.into_iter().zip(whole.verdicts) {
+            answer.verdicts[check] = match verdict {
                 Verdict::Unknown(_) if !parts.is_empty() => Verdict::Unknown(Why::Provided(parts)),
                 other => other,
             };

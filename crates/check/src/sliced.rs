@@ -12,12 +12,15 @@ use std::sync::Arc;
 use wherefore_flow::Slice;
 use wherefore_program::{EdgeRef, Node, Span, Task};
 
+use crate::budget::Budget;
 use crate::portfolio::Runs;
 use crate::prover::Prover;
 use crate::verdict::{Answer, Evidence, FailingRun, LeftOut, Proof, ProofKind, Verdict, Why};
 
 /// A run of the slice is followed for so many steps.
 const MOST_STEPS: usize = 100_000;
+/// Steps between two looks at the budget.
+const PACE: u64 = 4096;
 
 /// A task whose program is a slice.
 pub(crate) struct Sliced {
@@ -31,8 +34,18 @@ pub(crate) struct Sliced {
 pub(crate) struct Followed {
     /// The verdicts that hold for the program.
     pub answer: Answer,
-    /// The checks that fail in the slice, and what must end so that they fail in the program.
-    pub provided: Vec<(usize, Vec<Span>)>,
+    /// The checks that fail in the slice, and not surely in the program.
+    pub provided: Vec<Provided>,
+}
+
+/// A failing run of a slice that is one of the program if what it leaves out ends.
+pub(crate) struct Provided {
+    /// The check, by its position.
+    pub check: usize,
+    /// What must end.
+    pub parts: Vec<Span>,
+    /// The run. It says what it leaves out.
+    pub run: Box<FailingRun>,
 }
 
 impl Sliced {
@@ -61,10 +74,9 @@ impl Sliced {
                         let nodes = self.slice.must_end(program, &run.trace);
                         let spans: Vec<Span> =
                             nodes.iter().map(|node| program.location(*node).span).collect();
-                        if runs == Runs::OfSlices && self.slice.surely_ends(program, &run.trace) {
-                            run.left_out = Some(Arc::new(self.left_out(spans)));
-                        } else {
-                            provided.push((at, spans));
+                        run.left_out = Some(Arc::new(self.left_out(spans.clone())));
+                        if runs != Runs::OfSlices || !self.slice.surely_ends(program, &run.trace) {
+                            provided.push(Provided { check: at, parts: spans, run: run.clone() });
                             *verdict = Verdict::Unknown(Why::NotAsked);
                         }
                     }
@@ -76,14 +88,25 @@ impl Sliced {
         Followed { answer, provided }
     }
 
-    /// What a run leaves out whose loops and calls there provably end.
+    /// Whether a run of the program is seen to come to the end of one of the slice: what is left out
+    /// ends for some values of what it takes as input.
+    pub fn ends(&self, run: &FailingRun, budget: &Budget) -> bool {
+        let mut steps: u64 = 0;
+        let goes_on = || {
+            steps += 1;
+            steps % PACE != 0 || budget.stopped().is_none()
+        };
+        self.slice.is_run_of_program(&self.original.program, &run.trace, goes_on)
+    }
+
+    /// What a run leaves out.
     fn left_out(&self, parts: Vec<Span>) -> LeftOut {
         let is_left_out = |edge: EdgeRef| {
             let location = self.original.program.edge(edge).from;
             !self.slice.has(Node { procedure: edge.procedure, location })
         };
         let takes_input = self.original.inputs.iter().any(|input| is_left_out(input.edge));
-        LeftOut { parts, takes_input, slice: Arc::new(self.slice.clone()) }
+        LeftOut { parts, steps: 0, takes_input, slice: Arc::new(self.slice.clone()) }
     }
 
     /// A proof without what it says about locations that the slice does not have.
@@ -231,6 +254,21 @@ mod tests {
             let left_out = answer.verdicts[1].run().and_then(|run| run.left_out.as_ref());
             assert!(left_out.is_none(), "{text}\n{:?}", answer.verdicts);
         }
+    }
+
+    #[test]
+    fn a_long_part_that_is_seen_to_end_is_left_out_of_a_run() {
+        let text = "extern int in(void); extern void reach_error(void); unsigned n = 27, s;\n\
+                    int main(void) { int shown = in(); for (int i = 0; i < 2000; i++) {\n\
+                    unsigned k = n + i;\n\
+                    while (k != 1) { k = k % 2 ? 3 * k + 1 : k / 2; s += shown; }\n\
+                    }\n\
+                    n = 1; reach_error(); return 0; }\n";
+        let task = task(text);
+        let budget = Budget::time(Duration::from_secs(20));
+        let answer = answer(&task, &Question::default(), &Session::default(), &budget);
+        let run = answer.verdicts[0].run().unwrap_or_else(|| panic!("{:?}", answer.verdicts));
+        assert!(run.left_out.as_ref().is_some_and(|left_out| !left_out.parts.is_empty()));
     }
 
     #[test]

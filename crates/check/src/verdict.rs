@@ -96,6 +96,8 @@ pub struct FailingRun {
 pub struct LeftOut {
     /// The loops and calls.
     pub parts: Vec<Span>,
+    /// How many steps of the beginning are left out, too.
+    pub steps: usize,
     /// Whether inputs are taken there.
     pub takes_input: bool,
     /// The program without them, of which the run is one, step by step.
@@ -106,6 +108,21 @@ impl FailingRun {
     /// The program of which this is a run step by step: without what the run leaves out.
     pub fn program<'a>(&'a self, whole: &'a Program) -> &'a Program {
         self.left_out.as_ref().map_or(whole, |left_out| &left_out.slice.program)
+    }
+
+    /// Keeps only so many of the last steps of a run that leaves something out, unless the others
+    /// bring values that matter for what is asked later.
+    pub fn shorten(&mut self, most: usize, matters: impl Fn(EdgeRef) -> bool) {
+        let Some(early) = self.trace.steps.len().checked_sub(most).filter(|early| *early > 0) else { return };
+        let Some(left_out) = &mut self.left_out else { return };
+        if self.trace.steps[..early].iter().any(|step| matters(step.edge)) {
+            return;
+        }
+        Arc::make_mut(left_out).steps += early;
+        if let Some(last) = self.trace.steps.drain(..early).next_back() {
+            self.trace.start = last.state;
+        }
+        self.path = self.trace.steps.iter().map(|step| step.edge).collect();
     }
 
     /// A run whose path is that of its trace.

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use wherefore_program::{
     Argument, Assignment, CallGraph, Choices, Dominators, Edge, EdgeRef, Expr, ExprKind, Graph, Interpreter,
-    LocationId, LocationKind, ModRef, Node, Operation, Procedure, ProcedureId, Program, Step, Stepped,
+    LocationId, LocationKind, ModRef, Node, Operation, Procedure, ProcedureId, Program, State, Step, Stepped,
     Target, Trace, Var,
 };
 
@@ -133,19 +133,51 @@ impl Slice {
     }
 
     /// The run of the program that a run of the slice stands for, with at most so many steps. What
-    /// the slice leaves open is 0.
+    /// the slice leaves open is 0, or else 1.
     pub fn run_of_program(&self, program: &Program, like: &Trace, most: usize) -> Option<Trace> {
+        LEFT_OPEN.into_iter().find_map(|open| {
+            let mut steps = Vec::new();
+            let mut cells = 0;
+            let start = self.pursue(program, (like, open), |edge, state| {
+                steps.push(Step { edge, state: state.clone() });
+                cells += state.globals.len() + 2 * state.memory.len();
+                steps.len() <= most && cells <= MOST_CELLS
+            });
+            start.map(|start| Trace { start, steps })
+        })
+    }
+
+    /// Whether a run of the slice stands for a run of the program, as [`Self::run_of_program`], but
+    /// without keeping it; `goes_on` is asked at each step.
+    pub fn is_run_of_program(
+        &self,
+        program: &Program,
+        like: &Trace,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> bool {
+        LEFT_OPEN.into_iter().any(|open| self.pursue(program, (like, open), |_, _| goes_on()).is_some())
+    }
+
+    /// Makes the run of the program that a run of the slice stands for; its start, if it comes to
+    /// the same end. What the slice leaves open is `open`. `each` gets the steps and the states
+    /// behind them, until it says no.
+    fn pursue(
+        &self,
+        program: &Program,
+        (like, open): (&Trace, u64),
+        mut each: impl FnMut(EdgeRef, &State) -> bool,
+    ) -> Option<State> {
         let interpreter = Interpreter::new(program);
+        let mut open = Always(open);
         let end = like.last().node()?;
-        let mut trace =
-            Trace { start: interpreter.begin_like(&mut Zero, &like.start).ok()?, steps: Vec::new() };
+        let start = interpreter.begin_like(&mut open, &like.start).ok()?;
+        let mut state = start.clone();
         let mut ahead = like.steps.iter().peekable();
         let mut depth = like.start.stack.len();
-        while trace.steps.len() < most {
-            let state = trace.last();
+        loop {
             let node = state.node()?;
             if node == end && ahead.peek().is_none() {
-                return Some(trace);
+                return Some(start);
             }
             let is_next = |step: &&Step| {
                 let from = Node { procedure: step.edge.procedure, location: program.edge(step.edge).from };
@@ -154,19 +186,28 @@ impl Slice {
             let step = ahead.next_if(is_next);
             if let Some(step) = step {
                 depth = step.state.stack.len();
-                let is_way =
-                    matches!(program.edge(step.edge).operation, Operation::Assume(_) | Operation::Skip);
-                if !self.changed.contains(&step.edge) || !is_way {
-                    let state = interpreter.step_like(state, step.edge, &mut Zero, &step.state).ok()?;
-                    trace.steps.push(Step { edge: step.edge, state });
+                let operation = &program.edge(step.edge).operation;
+                let is_way = matches!(operation, Operation::Assume(_) | Operation::Skip);
+                // Such values have no meaning in the slice.
+                let is_open = match operation {
+                    Operation::Havoc(targets) => {
+                        !targets.iter().any(|target| self.keeps(step.edge.procedure, target.variable))
+                    }
+                    _ => false,
+                };
+                if !is_open && (!self.changed.contains(&step.edge) || !is_way) {
+                    state = interpreter.step_like(&state, step.edge, &mut open, &step.state).ok()?;
+                    if !each(step.edge, &state) {
+                        return None;
+                    }
                     continue;
                 }
             }
-            let mut state = state.clone();
-            let Stepped::Edge(edge) = interpreter.take(&mut state, &mut Zero) else { return None };
-            trace.steps.push(Step { edge, state });
+            let Stepped::Edge(edge) = interpreter.take(&mut state, &mut open) else { return None };
+            if !each(edge, &state) {
+                return None;
+            }
         }
-        None
     }
 
     /// The loops and calls that a run of the slice leaves out: it is a run of the program provided
@@ -224,14 +265,21 @@ impl Slice {
     }
 }
 
-/// Every choice is 0.
-struct Zero;
+/// Every choice is one number, or the largest one.
+struct Always(u64);
 
-impl Choices for Zero {
-    fn choose(&mut self, _: u64) -> u64 {
-        0
+impl Choices for Always {
+    fn choose(&mut self, max: u64) -> u64 {
+        self.0.min(max)
     }
 }
+
+/// Runs with more cells of state than this are not kept.
+const MOST_CELLS: usize = 1 << 27;
+
+/// The values that are tried for what a slice leaves open. The number of arguments of a program is
+/// not 0.
+const LEFT_OPEN: [u64; 2] = [0, 1];
 
 /// Whether runs end at a location that is no failed check, or go on in a way that is not known.
 fn ends_run(body: &Procedure, location: LocationId) -> bool {

@@ -1,7 +1,7 @@
 //! Programs: procedures as control-flow automata.
 
 use crate::error::ProgramError;
-use crate::expression::{Expr, Target, Var, When};
+use crate::expression::{Expr, ExprKind, Target, Var, When};
 use crate::objects::Objects;
 use crate::source::{Position, SourceFile, Span};
 use crate::types::{Scalar, Type};
@@ -406,11 +406,21 @@ impl Program {
         self.globals.iter().find(|variable| variable.ty.is_memory())
     }
 
-    /// Whether decision diagrams suit the data: no memory, and no wide numbers.
+    /// Whether decision diagrams suit the data: no memory, and no wide numbers in variables, or as
+    /// results that may be anything.
     pub fn has_small_data(&self) -> bool {
         let fits = |ty: &Type| !ty.is_memory() && ty.element().width() <= WIDEST;
         let locals = self.procedures.iter().flat_map(|procedure| &procedure.variables);
-        self.globals.iter().chain(locals).all(|variable| fits(&variable.ty)) && self.uses_floats().is_none()
+        let edges = self.procedures.iter().flat_map(|procedure| &procedure.edges);
+        let is_any = |edge: &Edge| match &edge.operation {
+            Operation::Return(values) => values
+                .iter()
+                .any(|value| value.ty.width() > WIDEST && matches!(value.kind, ExprKind::Choice { .. })),
+            _ => false,
+        };
+        self.globals.iter().chain(locals).all(|variable| fits(&variable.ty))
+            && self.uses_floats().is_none()
+            && !edges.into_iter().any(is_any)
     }
 
     /// The first place, in reading order, that starts, ends or synchronises threads.

@@ -16,7 +16,7 @@ use super::folder::Folder;
 use super::sandbox::{self, Addresses, Resources};
 use super::sanitizers::Broken;
 use super::schedule::{self, DEPARTED, DEPARTS};
-use super::text::{ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
+use super::text::{AT, ENDED, FAILED, MARK, Missing, NOT_ASSUMED, text};
 use super::watched::Watched;
 use super::{Case, Enclosure, Feeding, Model, Replay, arguments, int128, is_preprocessed, labels};
 
@@ -201,7 +201,9 @@ fn build(
 ) -> Result<PathBuf, String> {
     let io = |error: std::io::Error| error.to_string();
     let mut sanitize = case.broken.as_ref().map(Broken::flags).unwrap_or_default();
-    sanitize.extend(case.watched.iter().map(|_| "-g1".to_owned()));
+    if case.watched.is_some() || case.place.is_some() {
+        sanitize.push("-g1".to_owned());
+    }
     sanitize.extend(apart.map(str::to_owned));
     let calls: Vec<&str> = case.schedule.map(|_| CALLS.split(' ').collect()).unwrap_or_default();
     let mut objects = Vec::new();
@@ -395,7 +397,16 @@ fn execute(
     let marked = said.contains(MARK);
     let why = match (status.code(), status.signal()) {
         (Some(FAILED), _) if marked && broken.is_some() => "it fails at an assertion".to_owned(),
-        (Some(FAILED), _) if marked => return Replay::Confirmed { note: None, report: None },
+        (Some(FAILED), _) if marked => {
+            let line = said.lines().find(|line| line.starts_with(MARK));
+            let address = line.and_then(|line| line.rsplit_once(AT)).map(|(_, address)| address);
+            let elsewhere = case
+                .place
+                .as_ref()
+                .zip(address)
+                .and_then(|(place, address)| place.contradicts(program, address));
+            return elsewhere.unwrap_or(Replay::Confirmed { note: None, report: None });
+        }
         (Some(DEPARTED), _) if said.contains(DEPARTS) => {
             let reason = said.split(DEPARTS).nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default();
             return not_replayed(format!("the compiled program departs from the schedule: {reason}"));

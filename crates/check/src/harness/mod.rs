@@ -8,7 +8,8 @@
 //! 1. [`replay`]: a failing run of a task. [`Replay`]: the outcome.
 //! 2. `text.rs`: the harness. `arguments.rs`: those of the command. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
 //!    in a folder of its own (`folder.rs`); `inputs.c`: what models of functions that bring input
-//!    need; `int128.rs`: what 32-bit compilers do not know; `watched.rs`: rules of a property.
+//!    need; `int128.rs`: what 32-bit compilers do not know; `watched.rs`: rules of a property;
+//!    `place.rs`: which error was reached.
 //! 3. `schedule.rs`, `schedule.c`, `thread_functions.c`: threads, one at a time, in the order of a
 //!    schedule.
 
@@ -17,6 +18,7 @@ mod build;
 mod folder;
 mod int128;
 mod labels;
+mod place;
 mod sandbox;
 mod sanitizers;
 mod schedule;
@@ -35,6 +37,7 @@ use wherefore_program::{
 };
 
 use crate::verdict::FailingRun;
+use place::ErrorPlace;
 use sanitizers::Broken;
 use watched::Watched;
 
@@ -73,6 +76,8 @@ pub(crate) struct Case<'a> {
     pub models: Option<&'a InputModels>,
     /// The rules of a property that the run breaks, if it does.
     pub watched: Option<Watched<'a>>,
+    /// The error that must be reached and no other one; none if any counts.
+    pub place: Option<ErrorPlace>,
 }
 
 /// A step that brings a value from outside.
@@ -198,6 +203,7 @@ pub fn replay(
         broken: Broken::at(&task.program, site, recipe.whole_objects),
         models: recipe.models.as_ref(),
         watched: Watched::at(&task.program, site, recipe),
+        place: ErrorPlace::at(task, site, &recipe.files).filter(|_| run.schedule.is_none()),
     };
     // What a step of another thread depends on is not followed.
     let is_approximated = run.schedule.is_none() && rests_on_approximation(task, run).is_some();

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use wherefore_program::c_library;
 
 use super::labels::REACHED;
+use super::place::SAY_PLACE;
 use super::{Case, FeedType, Feeding};
 
 /// Left with when an error that counts is reached.
@@ -16,6 +17,9 @@ pub(crate) const NOT_ASSUMED: i32 = 71;
 pub(crate) const ENDED: i32 = 72;
 /// Printed when an error that counts is reached.
 pub(crate) const MARK: &str = "wherefore: reached";
+
+/// Printed behind its name, in front of the address of the call.
+pub(crate) const AT: &str = " at ";
 
 /// Errors by the usual names.
 const ERRORS: [&str; 2] = ["reach_error", "__VERIFIER_error"];
@@ -57,15 +61,23 @@ pub(crate) fn text(
          The exit code is {FAILED} if an error is reached, {NOT_ASSUMED} if an assumption does not hold, and {ENDED} if\n   \
          the run ends at an error that was not asked about. */\n\n"
     );
+    let (say_place, at) = match (case.place.is_some(), case.watched.is_some()) {
+        (true, _) => (SAY_PLACE, format!("say(\"{AT}\"); say_place(caller); ")),
+        (false, true) => (SAY_PLACE, String::new()),
+        (false, false) => ("", String::new()),
+    };
     let _ = write!(
         out,
         "#define WEAK __attribute__((weak))\n#define PLAIN __attribute__((no_instrument_function))\n\
          extern long write(int, const void *, __SIZE_TYPE__);\nextern void _exit(int);\n\n\
          PLAIN static void say(const char *text) {{\n  __SIZE_TYPE__ length = 0;\n  \
          while (text[length]) length++;\n  write(2, text, length);\n}}\n\
-         {before}PLAIN static void reached(const char *what) {{\n  {check}say(\"\\n{MARK} \"); say(what); say(\"\\n\"); \
+         {say_place}\
+         {before}PLAIN static void reached(const char *what, void *caller) {{\n  \
+         {check}say(\"\\n{MARK} \"); say(what); {at}say(\"\\n\"); \
          _exit({FAILED});\n}}\n\
-         PLAIN void {REACHED}(const char *label) {{ reached(label); }}\n\
+         #define HERE __builtin_return_address(0)\n\
+         PLAIN void {REACHED}(const char *label) {{ reached(label, HERE); }}\n\
          PLAIN void __builtin_own_needed(const void *pointer) {{ if (!pointer) *(volatile char *)pointer; }}\n\n"
     );
     out.push_str(case.broken.as_ref().map_or("", |broken| broken.definitions()));
@@ -81,15 +93,18 @@ pub(crate) fn text(
             continue;
         }
         let counts = case.errors.functions.iter().any(|other| other == name);
-        let act = if counts { format!("reached(\"{name}\");") } else { format!("_exit({ENDED});") };
+        let act = |caller: &str| match counts {
+            true => format!("reached(\"{name}\", {caller});"),
+            false => format!("_exit({ENDED});"),
+        };
         // Of a function of this kind the program may hold a definition of its own.
-        let _ = writeln!(out, "WEAK PLAIN void {name}() {{ {act} }}");
-        let _ = writeln!(hooks, "  if (function == (void *){name}) {act}");
+        let _ = writeln!(out, "WEAK PLAIN void {name}() {{ {} }}", act("HERE"));
+        let _ = writeln!(hooks, "  if (function == (void *){name}) {}", act("site"));
     }
     for name in ["__assert_fail", "__assert", "__assert_perror_fail", "__assert_rtn"] {
         if defined.insert(name.to_owned()) {
             let act = if case.errors.assertions {
-                "reached(\"a failed assertion\");".to_owned()
+                "reached(\"a failed assertion\", HERE);".to_owned()
             } else {
                 format!("_exit({ENDED});")
             };
@@ -99,7 +114,7 @@ pub(crate) fn text(
     for name in ASSERTIONS {
         if defined.insert(name.to_owned()) {
             let act = if case.errors.assertions {
-                format!("reached(\"{name}\");")
+                format!("reached(\"{name}\", HERE);")
             } else {
                 format!("_exit({ENDED});")
             };

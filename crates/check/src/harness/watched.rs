@@ -8,13 +8,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
 
 use wherefore_program::{
-    EdgeRef, ErrorKind, ErrorSite, Monitor, Monitored, Operation, Program, Recipe, Span, ViolationKind,
+    EdgeRef, ErrorKind, ErrorSite, Monitor, Monitored, Operation, Program, Recipe, ViolationKind,
 };
 
 use super::Replay;
+use super::place::{Compiled, Place};
 use super::text::FAILED;
 
 /// Printed when a rule is broken, in front of the address of the call and the message.
@@ -27,25 +27,15 @@ const PREFIX: &str = "wherefore_watched_";
 #[derive(Clone, Debug)]
 pub(crate) struct Watched<'a> {
     monitor: &'a Monitor,
-    file: String,
-    /// What the file is called where it is compiled: some tools know no other name of it.
-    compiled: Option<String>,
-    first_line: u32,
-    last_line: u32,
+    place: Place,
 }
 
 impl<'a> Watched<'a> {
     /// The rules, if a check is about them.
     pub fn at(program: &Program, site: &ErrorSite, recipe: &'a Recipe) -> Option<Self> {
         let ErrorKind::Violation(ViolationKind::Property(_)) = site.kind else { return None };
-        let span = program.location(site.node).span;
-        let file = program.source(span).name().to_owned();
-        let first_line = program.position(span).line;
-        let last = Span { start: span.end, ..span };
-        let last_line = program.position(last).line.max(first_line);
-        let unit = recipe.files.iter().position(|unit| *unit == Path::new(&file));
-        let compiled = unit.map(|unit| format!("{unit}.c"));
-        Some(Self { monitor: recipe.monitor.as_ref()?, file, compiled, first_line, last_line })
+        let place = Place::of(program, program.location(site.node).span, &recipe.files);
+        Some(Self { monitor: recipe.monitor.as_ref()?, place })
     }
 
     /// Whether a step chooses the object that is followed.
@@ -61,11 +51,9 @@ impl<'a> Watched<'a> {
     /// Definitions for the harness.
     pub fn definitions(&self) -> String {
         format!(
-            "extern char __executable_start[];\n\
-             PLAIN static void wherefore_broken(const char *message, void *caller) {{\n  \
-             unsigned long at = (char *)caller - __executable_start - 1;\n  char digits[17] = {{0}};\n  \
-             for (int i = 15; i >= 0; i--, at >>= 4) digits[i] = \"0123456789abcdef\"[at & 15];\n  \
-             say(\"\\n{MARK}\"); say(digits); say(\" \"); say(message); say(\"\\n\");\n  _exit({FAILED});\n}}\n\
+            "PLAIN static void wherefore_broken(const char *message, void *caller) {{\n  \
+             say(\"\\n{MARK}\"); say_place(caller); say(\" \"); say(message); say(\"\\n\");\n  \
+             _exit({FAILED});\n}}\n\
              PLAIN static void *wherefore_object(void) {{\n  static char objects[4096][256];\n  \
              static unsigned count;\n  return count < 4096 ? objects[count++] : 0;\n}}\n{}",
             self.monitor.definitions
@@ -118,28 +106,20 @@ impl<'a> Watched<'a> {
     fn outcome(&self, said: &str, program: &Path) -> Option<Replay> {
         let line = said.lines().find_map(|line| line.strip_prefix(MARK))?;
         let (address, message) = line.split_once(' ')?;
-        let mut tool = Command::new("addr2line");
-        let output = tool.arg("-e").arg(program).arg(format!("0x{address}")).output();
-        let place = match output {
-            Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
-            _ => {
+        Some(match Compiled::of(program, address) {
+            Compiled::NoTool => {
                 let why = "a rule is broken, but there is no `addr2line` to say where".to_owned();
-                return Some(Replay::NotReplayed { why });
+                Replay::NotReplayed { why }
             }
-        };
-        let place = place.split_whitespace().next().unwrap_or_default();
-        let (file, line) = place.rsplit_once(':')?;
-        let name = Path::new(file).file_name();
-        let is_file = name == Path::new(&self.file).file_name()
-            || self.compiled.as_deref().is_some_and(|compiled| name == Path::new(compiled).file_name());
-        let is_here =
-            is_file && line.parse().is_ok_and(|line: u32| (self.first_line..=self.last_line).contains(&line));
-        Some(if is_here {
-            Replay::Confirmed { note: None, report: None }
-        } else if line.parse::<u32>().is_ok() {
-            Replay::NotConfirmed { why: format!("it breaks a rule at {file}:{line} instead: {message}") }
-        } else {
-            Replay::NotReplayed { why: "a rule is broken, but it is not known where".to_owned() }
+            Compiled::Unknown => {
+                Replay::NotReplayed { why: "a rule is broken, but it is not known where".to_owned() }
+            }
+            Compiled::At(file, line) if self.place.has(&file, line) => {
+                Replay::Confirmed { note: None, report: None }
+            }
+            Compiled::At(file, line) => {
+                Replay::NotConfirmed { why: format!("it breaks a rule at {file}:{line} instead: {message}") }
+            }
         })
     }
 }

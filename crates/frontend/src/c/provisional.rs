@@ -3,19 +3,23 @@
 //! The headers of the C library define checked variants of its functions for inlining (`FORTIFY`).
 //! They call the function itself by a second name, or pass their variable arguments on. What such a
 //! definition does is what the function does that it stands for, so that without it nothing is lost
-//! but knowledge of the function.
+//! but knowledge of the function. A function of the program that is not modelled is a place.
 
 use rustc_hash::FxHashSet;
+use wherefore_program::c_library;
 
 use super::tree::{FunctionId, Statement, StatementKind, Term, TermKind, Tree};
+use super::writes;
 
-/// Takes away the bodies that are only for inlining and that are not modelled or call one of these
-/// functions.
+/// Takes away the bodies that are only for inlining and that call one of these functions, or that
+/// are not modelled and define a function of the C library.
 pub(crate) fn give_up(tree: &mut Tree, second_names: &FxHashSet<FunctionId>) {
     let is_lost = |function: &super::tree::Function| {
         let body = function.body.as_deref().filter(|_| function.is_for_inlining());
         body.is_some_and(|body| {
-            !function.problems.is_empty()
+            let is_unknown =
+                !function.problems.is_empty() || body.iter().any(|s| in_statement(s, &FxHashSet::default()));
+            is_unknown && is_of_library(&function.name)
                 || body.iter().any(|statement| in_statement(statement, second_names))
         })
     };
@@ -28,6 +32,11 @@ pub(crate) fn give_up(tree: &mut Tree, second_names: &FxHashSet<FunctionId>) {
         function.problems.clear();
         function.parameters.clear();
     }
+}
+
+/// Whether a function is one of the C library, or has a name that is reserved for it.
+fn is_of_library(name: &str) -> bool {
+    name.starts_with("__") || c_library::is_deterministic(name) || writes::writes(name).is_some()
 }
 
 fn in_statement(statement: &Statement, names: &FxHashSet<FunctionId>) -> bool {

@@ -18,6 +18,8 @@ pub(crate) struct Usage {
     pub(crate) addressed: BTreeSet<FunctionId>,
     /// Objects whose address is taken: they live in memory.
     pub(crate) exposed: FxHashSet<ObjectId>,
+    /// Objects that statements assign to.
+    pub(crate) assigned: FxHashSet<ObjectId>,
     /// Functions that may call themselves, directly or not.
     pub(crate) recursive: FxHashSet<FunctionId>,
     /// Functions whose calls `longjmp` may leave: they call it, directly or not.
@@ -188,6 +190,7 @@ impl<'t> Walk<'t> {
                 self.statement(body);
             }
             StatementKind::Assembly(assembly) => {
+                self.usage.assigned.extend(assembly.outputs.iter().filter_map(root));
                 assembly.outputs.iter().chain(&assembly.inputs).for_each(|operand| self.term(operand));
             }
             _ => {}
@@ -234,7 +237,12 @@ impl<'t> Walk<'t> {
                 self.statements(statements);
                 value.iter().for_each(|value| self.term(value));
             }
-            _ => term.children().into_iter().for_each(|child| self.term(child)),
+            _ => {
+                if let TermKind::Assign(place, _) | TermKind::Update(place, ..) = &term.kind {
+                    self.usage.assigned.extend(root(place));
+                }
+                term.children().into_iter().for_each(|child| self.term(child));
+            }
         }
     }
 }

@@ -145,6 +145,9 @@ pub struct Run {
     /// Loops and calls that the run leaves out: they end, and nothing that it does depends on them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LineOf>,
+    /// How many steps at its beginning are left out, too.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub steps_left_out: usize,
 }
 
 impl Run {
@@ -153,12 +156,21 @@ impl Run {
         // A schedule is shown context by context.
         if run.schedule.is_some() {
             let replay = run.replay.as_ref().map(Replayed::of);
-            return Self { trace: Vec::new(), shortest: false, slice: None, replay, left_out: Vec::new() };
+            return Self {
+                trace: Vec::new(),
+                shortest: false,
+                slice: None,
+                replay,
+                left_out: Vec::new(),
+                steps_left_out: 0,
+            };
         }
         let trace = steps(task, run);
         let slice = slice_of(&trace);
         let replay = run.replay.as_ref().map(Replayed::of);
-        Self { trace, shortest: run.is_shortest, slice, replay, left_out: left_out(&task.program, run) }
+        let steps_left_out = run.left_out.as_ref().map_or(0, |left_out| left_out.steps);
+        let left_out = left_out(&task.program, run);
+        Self { trace, shortest: run.is_shortest, slice, replay, left_out, steps_left_out }
     }
 }
 
@@ -383,6 +395,9 @@ pub struct CheckReport {
     /// Loops and calls that the run leaves out: they end, and nothing that it does depends on them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LineOf>,
+    /// How many steps at its beginning are left out, too.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub steps_left_out: usize,
     /// The invariants of the proof, line by line, if they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invariants: Vec<Formulas>,
@@ -430,6 +445,7 @@ impl CheckReport {
         let by = answer.facts.by.map(wherefore_check::EngineName::option);
         let asked = subject.c.as_ref();
         let has_threads = program.uses_threads().is_some();
+        let steps_left_out = run.as_ref().map_or(0, |run| run.steps_left_out);
         let (trace, shortest, slice, replay, left_out) = match run {
             Some(run) => (
                 run.trace,
@@ -461,6 +477,7 @@ impl CheckReport {
             proof: proved.and_then(|evidence| Proof::of(evidence)),
             replay,
             left_out,
+            steps_left_out,
             invariants: proved.map(|evidence| invariants(program, evidence, parts)).unwrap_or_default(),
             bounds: proved.map(|evidence| bounds(program, evidence, parts)).unwrap_or_default(),
             default_limit: (subject.has_default_limit && subject.budget.left().is_some_and(is_short))

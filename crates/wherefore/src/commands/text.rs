@@ -80,6 +80,9 @@ pub fn check(report: &CheckReport, file: &str, style: &CheckStyle) -> String {
                 lines.join(", ")
             );
         }
+        if report.steps_left_out > 0 {
+            let _ = writeln!(out, "its first {} steps are not shown", report.steps_left_out);
+        }
         if let Some(replay) = &report.replay {
             let _ = writeln!(out, "{}", replayed(replay, error));
         }

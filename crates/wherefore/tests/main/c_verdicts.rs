@@ -259,6 +259,38 @@ fn streams_are_not_null() {
     judge("streams", &cases);
 }
 
+/// The strings of `argv` are there, as many as `argc` says, and behind them is NULL.
+#[test]
+fn strings_of_argv_are_there_below_argc() {
+    let null: &'static [&'static str] = &["--checks", "null"];
+    let program = |body: &str| -> &'static str {
+        format!(
+            "#include <string.h>\nstatic int walk(char**v){{ int n=0; while(*v){{ if((*v)[0]=='-') n=1; v++; }} return n; }}\n\
+             static const char*name(int k){{ return k==1?\"one\":0; }}\n\
+             int main(int argc,char**argv){{ char*p=0; int n=0; {body} return n; }}"
+        )
+        .leak()
+    };
+    let fails = [
+        "n=argv[argc][0];",
+        "n=strcmp(argv[1],\"-v\");",
+        "p=argv[1]; n=*p;",
+        "if(argc>1) p=argv[1]; n=*p;",
+        "n=strlen(argc>3?argv[1]:name(argc))>2;",
+    ];
+    let holds = [
+        "n=argv[argc-1][0];",
+        "if(argc>1) n=strcmp(argv[1],\"-v\");",
+        "if(argv[1]) n=argv[1][0];",
+        "for(int i=1;i<argc;i++){ p=argv[i]; while(*p) p++; }",
+        "if(argc>1) n=walk(argv+1);",
+        "n=name(1)[0];",
+    ];
+    let fails = fails.map(|body| (program(body), null, &["unsafe"] as &[&str]));
+    let holds = holds.map(|body| (program(body), null, &["safe"] as &[&str]));
+    judge("argv", &[&fails[..], &holds[..]].concat());
+}
+
 /// Whether a property about overflow means that a negative number is shifted is left open.
 #[test]
 fn negative_numbers_that_are_shifted_are_left_open() {

@@ -339,6 +339,16 @@ fn a_run_that_the_compiled_program_contradicts_is_not_unsafe() {
 }
 
 #[test]
+fn a_run_is_not_confirmed_by_an_error_that_is_reached_elsewhere() {
+    let text = "extern void reach_error(void);\nint main(void) {\n  int a = 1;\n  \
+                __asm__(\"xorl %0, %0\" : \"=r\"(a));\n  if (a)\n    reach_error();\n  reach_error();\n}\n";
+    let answer = one("elsewhere", text, &["--error-function", "reach_error"]);
+    let verdicts: Vec<&Value> =
+        answer["targets"].as_array().unwrap().iter().map(|target| &target["verdict"]).collect();
+    assert_eq!(verdicts, ["unknown", "unsafe"], "{answer}");
+}
+
+#[test]
 fn no_proof_rests_on_the_number_that_an_address_is() {
     let with = |condition: &str| {
         format!(

@@ -10,6 +10,7 @@
 //!    `outside.rs`: functions without a body; `jumps.rs`: `setjmp` and `longjmp`; `events.rs`,
 //!    `guards.rs`, `modelled.rs`: rules of a property; `start.rs`: what happens before `main`.
 
+mod arguments;
 mod body;
 mod branch;
 mod call;
@@ -107,8 +108,10 @@ pub(crate) struct Context<'t> {
     looks_at_pointers: bool,
     /// Whether the program frees memory.
     frees: bool,
-    /// The classes that the arguments of `main` lead to.
+    /// The classes that arguments of `main` lead to that are not followed.
     given: BTreeSet<Class>,
+    /// The arguments of `main`, if they are followed.
+    arguments: Option<arguments::Arguments>,
     heap: Option<Var>,
     stack: Option<Var>,
     locals: Option<Var>,
@@ -195,6 +198,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         looks_at_pointers: true,
         frees: usage.functions.iter().any(|id| RELEASE.contains(&tree.function(*id).name.as_str())),
         given: BTreeSet::new(),
+        arguments: None,
         heap: None,
         stack: None,
         locals: None,
@@ -216,9 +220,7 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         unsupported: Vec::new(),
         mistakes: Vec::new(),
     };
-    for id in entries.iter().filter(|id| tree.function(**id).name == "main") {
-        context.given.extend(context.classes.behind_parameters(tree, *id));
-    }
+    context.follow_arguments(entries);
     let observed = Observed::new(tree, usage, &mut context.classes);
     context.looks_at_pointers = observed.looks;
     let mut lowered = Vec::new();

@@ -24,13 +24,18 @@ impl Lower<'_, '_> {
 
     /// Whether an address is NULL, or far from both ends.
     fn is_plausible(&self, address: &Expr) -> Expr {
+        let is_null = Expr::binary(BinaryOp::Eq, address.clone(), Expr::constant(0, address.ty));
+        Expr::any(vec![is_null, self.is_there(address)])
+    }
+
+    /// Whether an address is far from both ends.
+    pub(super) fn is_there(&self, address: &Expr) -> Expr {
         let ty = address.ty;
         let number = |value| Expr::constant(value, ty);
         let end = if ty.width() == 64 { WIDE_END } else { NARROW_END };
-        let is_null = Expr::binary(BinaryOp::Eq, address.clone(), number(0));
         let is_above = Expr::binary(BinaryOp::ULe, number(FUNCTIONS), address.clone());
         let is_below = Expr::binary(BinaryOp::ULt, address.clone(), number(end));
-        Expr::any(vec![is_null, Expr::all(vec![is_above, is_below])])
+        Expr::all(vec![is_above, is_below])
     }
 
     /// What a function without a body returns is a pointer that is far from both ends. It is replaced

@@ -272,6 +272,7 @@ impl Lower<'_, '_> {
         if let Place::Memory { reach, at, .. } = place {
             self.access_event(reach, *at);
         }
+        self.argument_is_there(place, span);
         match place {
             Place::Split { object, start, indices, .. } => {
                 let Some(Storage::Split(leaves)) = self.cx.storages.get(object) else { return };

@@ -38,6 +38,7 @@ impl Lower<'_, '_> {
             self.attempt(|lower| lower.store_parameter(&place, values, span));
         }
         self.attempt(|lower| lower.keep_arguments_plausible(id));
+        self.attempt(|lower| lower.keep_arguments(id));
         match function.problems.first() {
             None => {
                 let body = function.body.as_deref().unwrap_or_default();

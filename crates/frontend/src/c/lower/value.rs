@@ -442,7 +442,7 @@ impl Lower<'_, '_> {
         self.olds.push(old.clone());
         let new = self.value(value);
         self.olds.pop();
-        let new = new?;
+        let new = self.moved_argument(&place, &old, new?);
         let (mut targets, mut values) = (Vec::new(), Vec::new());
         let mut result = None;
         if yields == Some(Yields::Old) {

@@ -255,17 +255,11 @@ impl Classes {
         found
     }
 
-    /// The classes that the parameters of a function lead to.
-    pub(crate) fn behind_parameters(&mut self, tree: &Tree, id: FunctionId) -> BTreeSet<Class> {
-        let mut found = BTreeSet::new();
-        for parameter in &tree.function(id).parameters {
-            let object = self.object(*parameter);
-            let first = self.find(object);
-            if let Some(to) = self.pointee[first as usize] {
-                found.extend(self.reached(to));
-            }
-        }
-        found
+    /// The class that an object points into, if it is a pointer that is followed.
+    pub(crate) fn behind_object(&mut self, id: ObjectId) -> Option<Class> {
+        let object = self.object(id);
+        let first = self.find(object);
+        self.pointee[first as usize].map(|to| self.find(to))
     }
 
     /// Whether a function returns pointers into a class.
