@@ -16,6 +16,7 @@ use wherefore_smt::{
 };
 
 use super::candidates::Candidates;
+use super::elements::{hold, instances};
 use super::hull::Hull;
 use super::system::{Step, System};
 use super::walks::visited;
@@ -77,9 +78,8 @@ impl Facts {
             tidy(list);
             list.retain(|fact| !known.contains(fact));
             for state in visited {
-                let holds = finder.terms.evaluate_all(list, state);
-                let mut holds = holds.iter();
-                list.retain(|_| holds.next() == Some(&Value::Bits(1)));
+                let mut holds = hold(finder.terms, list, state).into_iter();
+                list.retain(|_| holds.next() == Some(true));
             }
         }
         // What the text suggests is inductive by itself, or nothing is known.
@@ -102,6 +102,16 @@ impl Facts {
         Self { at }
     }
 
+    /// What is known at a point, with instances of facts about all elements for the steps from there.
+    pub fn assumed(&self, terms: &mut Terms, system: &System, point: PointId) -> Vec<Term> {
+        let mut known = self.at[point].clone();
+        for step in &system.out[point] {
+            let more = instances(terms, &self.at[point], &system.steps[*step].indices);
+            known.extend(more.into_iter().map(|(instance, _)| instance));
+        }
+        known
+    }
+
     /// What is known before a step, with the effect of a callee.
     pub fn before(&self, terms: &mut Terms, step: &Step) -> Vec<Term> {
         before(terms, step, &self.at)
@@ -117,6 +127,8 @@ fn tidy(list: &mut Vec<Term>) {
 
 fn before(terms: &mut Terms, step: &Step, at: &[Vec<Term>]) -> Vec<Term> {
     let mut known: Vec<Term> = step.from.map(|from| at[from].clone()).unwrap_or_default();
+    let more = instances(terms, &known, &step.indices);
+    known.extend(more.into_iter().map(|(instance, _)| instance));
     if let Some((exit, names)) = &step.effect {
         let mut done = names.clone();
         known.extend(at[*exit].iter().map(|fact| terms.substitute_with(*fact, &mut done)));

@@ -11,6 +11,7 @@ use wherefore_smt::{
     BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases, is_valid, minimise_core,
 };
 
+use super::elements::instances;
 use super::system::System;
 use crate::refinement::solver::graph::PointId;
 
@@ -43,6 +44,11 @@ pub(super) fn reduce(
             let mut origin: FxHashMap<Term, (PointId, Term)> = FxHashMap::default();
             for part in step.from.map_or(&[][..], |from| &all[from]) {
                 origin.insert(*part, (step.from.unwrap_or(point), *part));
+            }
+            if let Some(from) = step.from {
+                for (instance, part) in instances(terms, &all[from], &step.indices) {
+                    origin.entry(instance).or_insert((from, part));
+                }
             }
             if let Some((exit, names)) = &step.effect {
                 for part in &all[*exit] {

@@ -346,7 +346,7 @@ impl<'s> Search<'s> {
             let to = self.point(step.to, &values)?;
             let mut updates = updates.clone();
             updates.extend(values);
-            self.steps.push(Step { from, to, guard: here, updates, effect: None });
+            self.steps.push(Step::new(self.terms, from, to, here, updates));
             if open.is_empty() {
                 break;
             }

@@ -1,5 +1,7 @@
 //! Facts hold on all runs, certificates are needed as they are.
 
+mod elements;
+
 use std::cell::Cell;
 use std::time::Duration;
 
