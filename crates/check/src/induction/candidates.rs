@@ -28,6 +28,8 @@ const MOST_COMPARED: usize = 12;
 const MOST_OFFSETS: usize = 4;
 /// Numbers of one width that equations are sought between, at most.
 const MOST_NUMBERS: usize = 14;
+/// Numbers that products are made of, at most.
+const MOST_FACTORS: usize = 6;
 /// If more conditions could tell phases of a loop apart, none is taken.
 const MOST_PHASES: usize = 6;
 /// Larger sets of values are not guessed.
@@ -64,6 +66,8 @@ struct Text {
     computed: FxHashSet<Term>,
     /// What may hold of all elements of arrays.
     shapes: Shapes,
+    /// Whether numbers are multiplied with each other.
+    has_products: bool,
 }
 
 impl Candidates {
@@ -95,6 +99,11 @@ impl Candidates {
             for list in numbers.values_mut() {
                 list.sort_by_key(|variable| !text.computed.contains(variable));
                 list.truncate(MOST_NUMBERS);
+            }
+            if text.has_products && guesses == Guesses::All {
+                let numbers = numbers.iter();
+                let products = numbers.map(|(width, list)| (*width, products(terms, list)));
+                sought[*point].products = products.collect();
             }
             if guesses == Guesses::All {
                 sought[*point].phases = text.phases(terms, graph.points[*point], &variables);
@@ -144,6 +153,7 @@ impl Text {
             unsigned: FxHashSet::default(),
             computed: FxHashSet::default(),
             shapes: Shapes::default(),
+            has_products: false,
         };
         let calls = graph.calls.iter().flat_map(|site| [&site.enter, &site.resume]);
         let blocks: Vec<&Block> =
@@ -173,6 +183,8 @@ impl Text {
         });
         text.values = values(terms, &blocks);
         text.shapes = Shapes::new(terms, &blocks);
+        let mut parts = blocks.iter().flat_map(|block| block.guards.iter().chain(block.updates.values()));
+        text.has_products = parts.any(|part| terms.has_product(*part));
         text
     }
 
@@ -308,6 +320,18 @@ impl Text {
             found.extend([terms.sle(value, difference), terms.sle(difference, value)]);
         }
     }
+}
+
+/// Products of the first of some numbers, which equations may be between.
+fn products(terms: &mut Terms, numbers: &[Term]) -> Vec<Term> {
+    let first: Vec<Term> = numbers.iter().copied().take(MOST_FACTORS).collect();
+    let mut found = Vec::new();
+    for (i, a) in first.iter().enumerate() {
+        for b in &first[i..] {
+            found.push(terms.mul(*a, *b));
+        }
+    }
+    found
 }
 
 /// The conditions of a block: those that it is guarded by, and those that values depend on, as the

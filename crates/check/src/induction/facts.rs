@@ -25,6 +25,9 @@ use crate::refinement::solver::graph::{Graph, PointId};
 /// Conflicts that a question about facts may take.
 const PATIENCE: u64 = 3_000;
 
+/// The same where numbers are multiplied.
+const PATIENCE_WITH_PRODUCTS: u64 = 150;
+
 /// Models that equations at one point may take.
 const MOST_POINTS: usize = 200;
 
@@ -92,8 +95,9 @@ impl Facts {
         let Ok(equations) = equations else { return Self { at } };
         // With equations, more of it may be.
         let mut more = texts;
-        for (list, equations) in more.iter_mut().zip(equations) {
+        for (point, (list, equations)) in more.iter_mut().zip(equations).enumerate() {
             list.extend(equations);
+            list.extend(of_products(finder.terms, &candidates.sought[point], &visited[point]));
             tidy(list);
         }
         if more != at && finder.inductive(&mut more).is_ok() {
@@ -150,6 +154,9 @@ struct Finder<'f> {
 pub(super) struct Sought {
     /// Numbers, by width.
     pub numbers: BTreeMap<u32, Vec<Term>>,
+    /// Products of some of them, by width: what equations hold of them in states that were visited is
+    /// a guess.
+    pub products: BTreeMap<u32, Vec<Term>>,
     /// Conditions that may tell apart different equations: phases of a loop.
     pub phases: Vec<Term>,
 }
@@ -234,16 +241,47 @@ impl Hulls {
     }
 }
 
+/// The equations between numbers and their products that hold in all of some states, if those are
+/// enough to refute most that do not hold always.
+fn of_products(terms: &mut Terms, sought: &Sought, visited: &[Model]) -> Vec<Term> {
+    let mut found = Vec::new();
+    for (width, products) in &sought.products {
+        let mut numbers = sought.numbers.get(width).cloned().unwrap_or_default();
+        numbers.extend(products);
+        if products.is_empty() || visited.len() <= numbers.len() {
+            continue;
+        }
+        let mut hull: Option<Hull> = None;
+        for state in visited {
+            let values = terms.evaluate_all(&numbers, state);
+            let point: Vec<u64> = values.iter().filter_map(Value::bits).collect();
+            match &mut hull {
+                None => hull = Some(Hull::of_point(*width, point)),
+                Some(hull) => {
+                    hull.add(&point);
+                }
+            }
+        }
+        found.extend(hull.iter().flat_map(|hull| hull.equations(terms, &numbers, u64::BITS)));
+    }
+    found.retain(|equation| terms.has_product(*equation));
+    found
+}
+
 impl Finder<'_> {
     /// A model of a step, under conditions.
     fn ask(&mut self, step: usize, conditions: &[Term]) -> Result<Option<Model>, Reason> {
         let guard = self.system.steps[step].guard;
+        let mut parts = conditions.iter().chain([&guard]);
+        let has_product = parts.any(|part| self.terms.has_product(*part));
+        let most = if has_product { PATIENCE_WITH_PRODUCTS } else { PATIENCE };
+        let budget = Budget { conflicts: Some(most), ..self.budget.clone() };
         let solver = self.solvers[step].get_or_insert_with(|| {
             let mut solver = BitBlaster::new();
             solver.assert(self.terms, guard);
             solver
         });
-        match check_by_cases(solver, self.terms, &[guard], conditions, &self.budget) {
+        match check_by_cases(solver, self.terms, &[guard], conditions, &budget) {
             Outcome::Sat(model) => Ok(Some(model)),
             Outcome::Unsat(_) => Ok(None),
             Outcome::Unknown(reason) => Err(reason),

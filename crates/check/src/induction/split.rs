@@ -130,7 +130,7 @@ impl Split {
             let mut numbers: BTreeMap<u32, Vec<Term>> =
                 numbers.map(|(width, list)| (*width, open(list))).collect();
             lengthen(terms, &mut numbers);
-            sought.push(Sought { numbers, phases: Vec::new() });
+            sought.push(Sought { numbers, ..Sought::default() });
         }
         Candidates { at, sought }
     }

@@ -1,6 +1,7 @@
 //! Facts hold on all runs, certificates are needed as they are.
 
 mod elements;
+mod products;
 
 use std::cell::Cell;
 use std::time::Duration;

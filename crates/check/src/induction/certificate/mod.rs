@@ -24,6 +24,7 @@ use wherefore_smt::{Budget, Solver, Term, Terms};
 use self::universal::with_instances;
 use super::system::either;
 use crate::meaning::Meaning;
+use crate::refinement::solver::block::conjuncts;
 use crate::refinement::solver::graph::{Graph, PointId};
 use crate::refinement::solver::proof::{Checked, discharge, writes};
 use crate::symbolic::flat::Flat;
@@ -159,10 +160,17 @@ impl Walk<'_, '_> {
     /// The formula of a cut point must hold.
     fn required(&mut self, place: PlaceId, ways: &Ways) {
         let formula = self.cuts[&place];
+        // Each product of two numbers in a question of its own.
+        let parts = match self.meaning.terms.has_product(formula) {
+            true => conjuncts(self.meaning.terms, formula),
+            false => vec![formula],
+        };
         for (condition, store) in ways {
-            let needed = self.at(self.owner(place), store, formula, false);
-            let needed = self.meaning.terms.implies(*condition, needed);
-            self.obligations.push(needed);
+            for part in &parts {
+                let needed = self.at(self.owner(place), store, *part, false);
+                let needed = self.meaning.terms.implies(*condition, needed);
+                self.obligations.push(needed);
+            }
         }
     }
 
