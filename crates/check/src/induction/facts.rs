@@ -26,7 +26,7 @@ use crate::refinement::solver::graph::{Graph, PointId};
 const PATIENCE: u64 = 3_000;
 
 /// The same where numbers are multiplied.
-const PATIENCE_WITH_PRODUCTS: u64 = 150;
+const PATIENCE_WITH_PRODUCTS: u64 = 60;
 
 /// Models that equations at one point may take.
 const MOST_POINTS: usize = 200;
