@@ -20,6 +20,7 @@ use super::elements::{hold, instances};
 use super::hull::Hull;
 use super::system::{Step, System};
 use super::walks::visited;
+use crate::refinement::solver::block::conjuncts;
 use crate::refinement::solver::graph::{Graph, PointId};
 
 /// Conflicts that a question about facts may take.
@@ -433,6 +434,13 @@ impl Finder<'_> {
                 after.insert(*fact, self.terms.substitute_with(*fact, &mut done));
             }
             let count = at[to].len();
+            if self.multiplies(step, after.values()) {
+                self.by_parts(number, at, &after)?;
+                if at[to].len() < count {
+                    open.extend(self.system.depending(to));
+                }
+                continue;
+            }
             loop {
                 let violated: Vec<Term> = at[to].iter().map(|fact| self.terms.not(after[fact])).collect();
                 let violated = self.terms.any(&violated);
@@ -460,6 +468,72 @@ impl Finder<'_> {
                 open.extend(self.system.depending(to));
             }
         }
+        Ok(())
+    }
+
+    /// Whether a question about a step has products of numbers.
+    fn multiplies<'t>(&self, step: &Step, mut after: impl Iterator<Item = &'t Term>) -> bool {
+        self.terms.has_product(step.guard) || after.any(|after| self.terms.has_product(*after))
+    }
+
+    /// Drops candidates behind a step in which numbers are multiplied: what has no products is asked
+    /// about without what has some; the others one at a time, for algebra decides most of them.
+    fn by_parts(
+        &mut self,
+        number: usize,
+        at: &mut [Vec<Term>],
+        after: &FxHashMap<Term, Term>,
+    ) -> Result<(), Reason> {
+        let step = &self.system.steps[number];
+        let known = self.before(step, at);
+        let mut plain = conjuncts(self.terms, step.guard);
+        plain.extend(&known);
+        plain.retain(|part| !self.terms.has_product(*part));
+        let mut solver = BitBlaster::new();
+        for part in &plain {
+            solver.assert(self.terms, *part);
+        }
+        let (mut open, products): (Vec<Term>, Vec<Term>) =
+            at[step.to].iter().copied().partition(|fact| !self.terms.has_product(after[fact]));
+        let mut kept = Vec::new();
+        while !open.is_empty() {
+            let violated: Vec<Term> = open.iter().map(|fact| self.terms.not(after[fact])).collect();
+            let some = self.terms.any(&violated);
+            match check_by_cases(&mut solver, self.terms, &plain, &[some], &self.budget) {
+                Outcome::Unsat(_) => break,
+                Outcome::Sat(model) => {
+                    let values: Vec<Term> = open.iter().map(|fact| after[fact]).collect();
+                    let values = self.terms.evaluate_all(&values, &model);
+                    let mut values = values.iter();
+                    open.retain(|_| values.next() == Some(&Value::Bits(1)));
+                }
+                Outcome::Unknown(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => {
+                    return Err(reason);
+                }
+                Outcome::Unknown(_) => {
+                    let few = Budget { conflicts: Some(PATIENCE_WITH_PRODUCTS), ..self.budget.clone() };
+                    let all = std::mem::take(&mut open);
+                    for (fact, violated) in all.into_iter().zip(violated) {
+                        let outcome = check_by_cases(&mut solver, self.terms, &plain, &[violated], &few);
+                        if outcome.is_unsat() {
+                            kept.push(fact);
+                        }
+                    }
+                }
+            }
+        }
+        kept.extend(open);
+        for fact in products {
+            let mut conditions = known.clone();
+            conditions.push(self.terms.not(after[&fact]));
+            match self.ask(number, &conditions) {
+                Ok(None) => kept.push(fact),
+                Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                _ => {}
+            }
+        }
+        kept.sort_unstable();
+        at[step.to] = kept;
         Ok(())
     }
 
