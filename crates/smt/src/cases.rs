@@ -4,7 +4,7 @@
 //! is easy by arithmetic: with `a + b = 3·i` before, `a' + b' = 3·i'` holds behind each of two
 //! branches, but the merged formula is a miter of adders. Here equations are solved for variables,
 //! as other solvers do before they search, and conditions of choices are tried both ways where the
-//! search gives up.
+//! search gives up. Products of numbers are multiplied out (`polynomials.rs`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,6 +12,7 @@ use crate::budget::{Budget, Reason};
 use crate::linear::Linear;
 use crate::model::{Model, Value};
 use crate::operation::Op;
+use crate::polynomials::{Echelon, without_division};
 use crate::solver::{Outcome, Solver};
 use crate::sort::{Sort, mask};
 use crate::terms::{Kind, Term, Terms};
@@ -20,6 +21,9 @@ use crate::terms::{Kind, Term, Terms};
 /// tried.
 const PATIENCE: u64 = 300;
 const FIRST: u64 = 2_000;
+
+/// The same where numbers are multiplied: conflicts are costly there, and mostly in vain.
+const FEW: u64 = 60;
 
 /// Questions with at most so many subterms are small.
 const SMALL: usize = 600;
@@ -44,8 +48,16 @@ pub fn check_by_cases(
     let size: usize = asserted.iter().chain(assumptions).map(|term| terms.size(*term).min(SMALL + 1)).sum();
     let is_small = size <= SMALL;
     let parts: Vec<Term> = asserted.iter().chain(assumptions).copied().collect();
-    let is_refuted = is_small && solve(terms, parts.clone(), &mut Vec::new()).is_none();
-    let soon = if is_small { PATIENCE } else { FIRST };
+    let has_product = is_small && parts.iter().any(|part| terms.has_product(*part));
+    let is_refuted = is_small && is_contradiction(terms, &parts, has_product);
+    if is_refuted && has_product {
+        return Outcome::Unsat(core(terms, asserted, assumptions, budget));
+    }
+    let soon = match (has_product, is_small) {
+        (true, _) => FEW,
+        (_, true) => PATIENCE,
+        _ => FIRST,
+    };
     let within = budget.conflicts.map_or(soon, |most| most.min(soon));
     let first = solver.check(terms, assumptions, &Budget { conflicts: Some(within), ..budget.clone() });
     if first != Outcome::Unknown(Reason::Conflicts) {
@@ -55,7 +67,8 @@ pub fn check_by_cases(
     if is_refuted {
         return Outcome::Unsat(assumptions.to_vec());
     }
-    let mut cases = Cases { budget, left: MOST_CASES };
+    let (patience, left) = if has_product { (FEW, MOST_CASES / 4) } else { (PATIENCE, MOST_CASES) };
+    let mut cases = Cases { budget, patience, left };
     match cases.decide(terms, parts) {
         Outcome::Unsat(_) => Outcome::Unsat(core(terms, asserted, assumptions, budget)),
         Outcome::Unknown(Reason::Conflicts) => solver.check(terms, assumptions, budget),
@@ -66,7 +79,8 @@ pub fn check_by_cases(
 /// Whether conditions contradict each other by arithmetic alone: equations are solved for variables,
 /// and nothing is searched.
 pub fn contradicts_by_arithmetic(terms: &mut Terms, conditions: &[Term]) -> bool {
-    solve(terms, conditions.to_vec(), &mut Vec::new()).is_none()
+    let has_product = conditions.iter().any(|condition| terms.has_product(*condition));
+    is_contradiction(terms, conditions, has_product)
 }
 
 /// The equations among contradicting assumptions, and what is said not to be equal, if these
@@ -79,7 +93,7 @@ fn core(terms: &mut Terms, asserted: &[Term], assumptions: &[Term], budget: &Bud
     };
     let few: Vec<Term> = assumptions.iter().copied().filter(|term| is_equation(terms, term)).collect();
     let parts = asserted.iter().chain(&few).copied().collect();
-    let mut cases = Cases { budget, left: MOST_CASES / 4 };
+    let mut cases = Cases { budget, patience: PATIENCE, left: MOST_CASES / 4 };
     match few.len() < assumptions.len() && cases.decide(terms, parts).is_unsat() {
         true => few,
         false => assumptions.to_vec(),
@@ -88,6 +102,8 @@ fn core(terms: &mut Terms, asserted: &[Term], assumptions: &[Term], budget: &Bud
 
 struct Cases<'c> {
     budget: &'c Budget,
+    /// Conflicts that a case may take.
+    patience: u64,
     left: usize,
 }
 
@@ -99,7 +115,10 @@ impl Cases<'_> {
         self.left -= 1;
         let mut solved = Vec::new();
         let Some(parts) = solve(terms, parts, &mut solved) else { return Outcome::Unsat(Vec::new()) };
-        let budget = Budget { conflicts: Some(PATIENCE), ..self.budget.clone() };
+        if parts.iter().any(|part| terms.has_product(*part)) && is_contradiction(terms, &parts, true) {
+            return Outcome::Unsat(Vec::new());
+        }
+        let budget = Budget { conflicts: Some(self.patience), ..self.budget.clone() };
         let mut outcome = crate::BitBlaster::new().check(terms, &parts, &budget);
         if outcome == Outcome::Unknown(Reason::Conflicts) {
             if let Some(condition) = choice(terms, &parts) {
@@ -146,7 +165,8 @@ fn solve(terms: &mut Terms, parts: Vec<Term>, solved: &mut Vec<(Term, Term)>) ->
                 continue;
             }
             Kind::Or(list) => {
-                let kept: Vec<Term> = list.iter().copied().filter(|part| !is_refuted(terms, *part)).collect();
+                let mut kept: Vec<Term> = list.to_vec();
+                kept.retain(|part| !is_refuted(terms, *part));
                 if kept.len() < list.len() {
                     open.push(terms.any(&kept));
                     continue;
@@ -158,7 +178,7 @@ fn solve(terms: &mut Terms, parts: Vec<Term>, solved: &mut Vec<(Term, Term)>) ->
                 solved.push((part, Terms::TRUE));
                 (part, Terms::TRUE)
             }
-            Kind::Not(inner) => match *terms.kind(inner) {
+            Kind::Not(inner) => match terms.kind(inner).clone() {
                 Kind::Variable(_) => {
                     solved.push((inner, Terms::FALSE));
                     (inner, Terms::FALSE)
@@ -203,11 +223,90 @@ fn solve(terms: &mut Terms, parts: Vec<Term>, solved: &mut Vec<(Term, Term)>) ->
     }
     done.sort_unstable();
     done.dedup();
-    Some(done)
+    combined(terms, done)
 }
 
-/// The difference of two numbers as a sum, however deep.
-fn difference(terms: &Terms, a: Term, b: Term) -> Option<Linear> {
+/// Conditions without those that combinations of their equations refute; none if all of a
+/// disjunction are, or one that must hold.
+fn combined(terms: &mut Terms, parts: Vec<Term>) -> Option<Vec<Term>> {
+    let (mut echelon, mut has_any) = (Echelon::default(), false);
+    for part in &parts {
+        let Kind::Eq(a, b) = *terms.kind(*part) else { continue };
+        if terms.sort(a) == Sort::Bool {
+            continue;
+        }
+        if let Some(sum) = difference(terms, a, b) {
+            has_any = true;
+            if !echelon.add(terms.width(a), &sum) {
+                return None;
+            }
+        }
+    }
+    if !has_any {
+        return Some(parts);
+    }
+    let mut kept = Vec::new();
+    for part in parts {
+        let list = match terms.kind(part) {
+            Kind::Or(list) => list.to_vec(),
+            _ => vec![part],
+        };
+        let mut left = Vec::new();
+        for condition in &list {
+            let Kind::Not(inner) = *terms.kind(*condition) else {
+                left.push(*condition);
+                continue;
+            };
+            let is_zero = match *terms.kind(inner) {
+                Kind::Eq(a, b) if terms.sort(a) != Sort::Bool => {
+                    difference(terms, a, b).is_some_and(|sum| echelon.is_zero(terms.width(a), &sum))
+                }
+                _ => false,
+            };
+            if !is_zero {
+                left.push(*condition);
+            }
+        }
+        match left.len() {
+            0 => return None,
+            count if count == list.len() => kept.push(part),
+            _ => kept.push(terms.any(&left)),
+        }
+    }
+    Some(kept)
+}
+
+/// Whether conditions contradict each other by arithmetic, with numbers that are divided taken
+/// apart where there are products.
+fn is_contradiction(terms: &mut Terms, parts: &[Term], has_product: bool) -> bool {
+    if solve(terms, parts.to_vec(), &mut Vec::new()).is_none() {
+        return true;
+    }
+    if !has_product {
+        return false;
+    }
+    // The rest of a number is decided by what has no products.
+    let few: Vec<Term> = parts.iter().copied().filter(|part| !terms.has_product(*part)).collect();
+    let mut rest = |terms: &mut Terms, rest: Term| value_of(terms, &few, rest);
+    let divided = without_division(terms, parts, &mut rest);
+    divided.is_some_and(|parts| solve(terms, parts, &mut Vec::new()).is_none())
+}
+
+/// The value of a number, if conditions leave one only.
+fn value_of(terms: &mut Terms, conditions: &[Term], number: Term) -> Option<u64> {
+    let budget = Budget { conflicts: Some(PATIENCE), ..Budget::default() };
+    let mut solver = crate::BitBlaster::new();
+    let Outcome::Sat(model) = solver.check(terms, conditions, &budget) else { return None };
+    let value = terms.evaluate(number, &model).bits()?;
+    let constant = terms.bits(value, terms.width(number));
+    let is_it = terms.eq(number, constant);
+    let mut question = conditions.to_vec();
+    question.push(terms.not(is_it));
+    solver.check(terms, &question, &budget).is_unsat().then_some(value)
+}
+
+/// The difference of two numbers as a sum, however deep; with products multiplied out.
+fn difference(terms: &mut Terms, a: Term, b: Term) -> Option<Linear> {
     let width = terms.width(a);
     let mut sum = Linear::default();
     let mut open = vec![(a, 1u64), (b, u64::MAX)];
@@ -219,6 +318,7 @@ fn difference(terms: &Terms, a: Term, b: Term) -> Option<Linear> {
             Kind::Binary(Op::Mul, left, right) if terms.constant(right).is_some() => {
                 open.push((left, factor.wrapping_mul(terms.constant(right)?)));
             }
+            Kind::Binary(Op::Mul, ..) => return terms.expanded_difference(a, b),
             _ => match sum.monomials.iter_mut().find(|(other, _)| *other == term) {
                 Some((_, coefficient)) => *coefficient = coefficient.wrapping_add(factor),
                 None => sum.monomials.push((term, factor)),
@@ -235,14 +335,17 @@ fn difference(terms: &Terms, a: Term, b: Term) -> Option<Linear> {
 }
 
 /// Whether a condition says that a number is not itself.
-fn is_refuted(terms: &Terms, condition: Term) -> bool {
+fn is_refuted(terms: &mut Terms, condition: Term) -> bool {
     match *terms.kind(condition) {
-        Kind::Not(inner) => matches!(*terms.kind(inner), Kind::Eq(a, b) if is_zero(terms, a, b)),
+        Kind::Not(inner) => match *terms.kind(inner) {
+            Kind::Eq(a, b) => is_zero(terms, a, b),
+            _ => false,
+        },
         _ => false,
     }
 }
 
-fn is_zero(terms: &Terms, a: Term, b: Term) -> bool {
+fn is_zero(terms: &mut Terms, a: Term, b: Term) -> bool {
     terms.sort(a) != Sort::Bool
         && difference(terms, a, b).is_some_and(|sum| sum.monomials.is_empty() && sum.constant == 0)
 }
@@ -322,7 +425,7 @@ mod tests {
     fn equations_behind_branches_are_decided() {
         let mut terms = Terms::new();
         let question = branches(&mut terms, 32);
-        let mut cases = Cases { budget: &Budget::default(), left: 10 };
+        let mut cases = Cases { budget: &Budget::default(), patience: PATIENCE, left: 10 };
         assert!(cases.decide(&mut terms, question).is_unsat());
     }
 
@@ -370,7 +473,7 @@ mod tests {
                 question.push(if is_equal { equal } else { terms.not(equal) });
             }
             let expected = BitBlaster::new().check(&mut terms, &question, &Budget::default());
-            let mut cases = Cases { budget: &Budget::default(), left: 50 };
+            let mut cases = Cases { budget: &Budget::default(), patience: PATIENCE, left: 50 };
             let found = cases.decide(&mut terms, question.clone());
             prop_assert_eq!(found.is_sat(), expected.is_sat());
             if let Outcome::Sat(model) = found {

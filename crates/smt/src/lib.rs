@@ -49,6 +49,7 @@ mod linear;
 mod logic;
 mod model;
 mod operation;
+mod polynomials;
 mod preprocess;
 mod process;
 mod reads;

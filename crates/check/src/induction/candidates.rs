@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_smt::{Kind, Sort, Term, Terms};
 
+use super::elements::Shapes;
 use super::facts::{Sought, width};
 use super::system::System;
 use crate::refinement::solver::block::{Block, atoms};
@@ -27,6 +28,8 @@ const MOST_COMPARED: usize = 12;
 const MOST_OFFSETS: usize = 4;
 /// Numbers of one width that equations are sought between, at most.
 const MOST_NUMBERS: usize = 14;
+/// Numbers that products are made of, at most.
+const MOST_FACTORS: usize = 6;
 /// If more conditions could tell phases of a loop apart, none is taken.
 const MOST_PHASES: usize = 6;
 /// Larger sets of values are not guessed.
@@ -61,25 +64,32 @@ struct Text {
     unsigned: FxHashSet<Term>,
     /// Variables that are computed with.
     computed: FxHashSet<Term>,
+    /// What may hold of all elements of arrays.
+    shapes: Shapes,
+    /// Whether numbers are multiplied with each other.
+    has_products: bool,
 }
 
 impl Candidates {
     pub fn new(machine: &mut Machine<'_>, graph: &Graph, system: &System, guesses: Guesses) -> Self {
-        let text = Text::new(&machine.terms, graph);
+        let text = Text::new(&mut machine.terms, graph);
         let mut at = vec![Vec::new(); graph.points.len()];
         let mut sought = vec![Sought::default(); graph.points.len()];
         for point in &system.cuts {
             if graph.errors.contains_key(point) || system.into[*point].is_empty() {
                 continue;
             }
-            let mut variables: Vec<Term> = visible(machine, graph, *point)
+            let is_relevant = |variable: &Term| system.relevant.contains(variable) || graph.is_exit(*point);
+            let (arrays, mut variables): (Vec<Term>, Vec<Term>) = visible(machine, graph, *point)
                 .into_iter()
-                .filter(|variable| system.relevant.contains(variable) || graph.is_exit(*point))
-                .collect();
+                .filter(is_relevant)
+                .partition(|variable| machine.terms.sort(*variable).is_array());
             let changed = system.changed(*point);
             variables.sort_by_key(|variable| !changed.contains(variable));
+            let is_visible: FxHashSet<Term> = variables.iter().copied().chain(arrays).collect();
             let terms = &mut machine.terms;
             at[*point] = text.candidates(terms, graph.points[*point], &variables, guesses);
+            at[*point].extend(text.shapes.candidates(terms, &is_visible));
             let numbers = &mut sought[*point].numbers;
             for variable in &variables {
                 if let Some(width) = width(terms.sort(*variable)).filter(|width| *width > 1) {
@@ -90,6 +100,11 @@ impl Candidates {
                 list.sort_by_key(|variable| !text.computed.contains(variable));
                 list.truncate(MOST_NUMBERS);
             }
+            if text.has_products && guesses == Guesses::All {
+                let numbers = numbers.iter();
+                let products = numbers.map(|(width, list)| (*width, products(terms, list)));
+                sought[*point].products = products.collect();
+            }
             if guesses == Guesses::All {
                 sought[*point].phases = text.phases(terms, graph.points[*point], &variables);
             }
@@ -98,7 +113,7 @@ impl Candidates {
     }
 }
 
-/// The single-valued variables that exist at a point.
+/// The variables that exist at a point.
 fn visible(machine: &Machine<'_>, graph: &Graph, point: PointId) -> Vec<Term> {
     let Point { procedure, place } = graph.points[point];
     let scope = &graph.names.scopes[&procedure];
@@ -125,25 +140,27 @@ fn visible(machine: &Machine<'_>, graph: &Graph, point: PointId) -> Vec<Term> {
         found.extend(&scope.results);
     }
     let mut seen = FxHashSet::default();
-    found.retain(|term| seen.insert(*term) && !machine.terms.sort(*term).is_array());
+    found.retain(|term| seen.insert(*term));
     found
 }
 
 impl Text {
-    fn new(terms: &Terms, graph: &Graph) -> Self {
+    fn new(terms: &mut Terms, graph: &Graph) -> Self {
         let mut text = Self {
             atoms: BTreeMap::new(),
             constants: FxHashMap::default(),
             values: FxHashMap::default(),
             unsigned: FxHashSet::default(),
             computed: FxHashSet::default(),
+            shapes: Shapes::default(),
+            has_products: false,
         };
         let calls = graph.calls.iter().flat_map(|site| [&site.enter, &site.resume]);
         let blocks: Vec<&Block> =
             graph.blocks.iter().map(|block| &**block).chain(calls).chain([&graph.initial]).collect();
         for block in &blocks {
             let procedure = graph.points[block.from].procedure.0;
-            for atom in block.guards.iter().flat_map(|guard| atoms(terms, *guard)) {
+            for atom in conditions(terms, block) {
                 text.atoms.entry(procedure).or_default().push(atom);
                 text.compared(terms, atom);
             }
@@ -165,6 +182,9 @@ impl Text {
             list.dedup();
         });
         text.values = values(terms, &blocks);
+        text.shapes = Shapes::new(terms, &blocks);
+        let mut parts = blocks.iter().flat_map(|block| block.guards.iter().chain(block.updates.values()));
+        text.has_products = parts.any(|part| terms.has_product(*part));
         text
     }
 
@@ -300,6 +320,37 @@ impl Text {
             found.extend([terms.sle(value, difference), terms.sle(difference, value)]);
         }
     }
+}
+
+/// Products of the first of some numbers, which equations may be between.
+fn products(terms: &mut Terms, numbers: &[Term]) -> Vec<Term> {
+    let first: Vec<Term> = numbers.iter().copied().take(MOST_FACTORS).collect();
+    let mut found = Vec::new();
+    for (i, a) in first.iter().enumerate() {
+        for b in &first[i..] {
+            found.push(terms.mul(*a, *b));
+        }
+    }
+    found
+}
+
+/// The conditions of a block: those that it is guarded by, and those that values depend on, as the
+/// argument of a function that checks it.
+pub(super) fn conditions(terms: &Terms, block: &Block) -> Vec<Term> {
+    let mut found: BTreeSet<Term> = BTreeSet::new();
+    found.extend(block.guards.iter().flat_map(|guard| atoms(terms, *guard)));
+    let (mut open, mut seen) = (Vec::new(), FxHashSet::default());
+    open.extend(block.updates.values().copied());
+    while let Some(term) = open.pop() {
+        if !seen.insert(term) {
+            continue;
+        }
+        if let Kind::Ite(condition, ..) = terms.kind(term) {
+            found.extend(atoms(terms, *condition));
+        }
+        terms.for_each_child(term, |child| open.push(child));
+    }
+    found.into_iter().collect()
 }
 
 /// A comparison of numbers of which none is a constant, with equality allowed.

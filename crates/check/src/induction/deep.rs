@@ -49,7 +49,8 @@ impl Deep<'_> {
         let starts: Vec<PointId> =
             self.system.cuts.iter().copied().filter(|cut| !self.system.out[*cut].is_empty()).collect();
         for start in starts {
-            let known = self.terms.all(&self.facts.at[start]);
+            let known = self.facts.assumed(self.terms, self.system, start);
+            let known = self.terms.all(&known);
             let mut layer = Layer::from([(start, (known, FxHashMap::default()))]);
             for turn in 0..depth {
                 layer = self.next(&layer, turn);
@@ -129,7 +130,8 @@ impl Deep<'_> {
     /// The facts hold where runs are.
     fn assume(&mut self, layer: &mut Layer) {
         for (point, (condition, values)) in layer {
-            let facts = self.terms.all(&self.facts.at[*point]);
+            let facts = self.facts.assumed(self.terms, self.system, *point);
+            let facts = self.terms.all(&facts);
             let known = self.terms.substitute(facts, values);
             *condition = self.terms.and(*condition, known);
         }

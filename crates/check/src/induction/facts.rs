@@ -16,13 +16,18 @@ use wherefore_smt::{
 };
 
 use super::candidates::Candidates;
+use super::elements::{hold, instances};
 use super::hull::Hull;
 use super::system::{Step, System};
 use super::walks::visited;
+use crate::refinement::solver::block::conjuncts;
 use crate::refinement::solver::graph::{Graph, PointId};
 
 /// Conflicts that a question about facts may take.
 const PATIENCE: u64 = 3_000;
+
+/// The same where numbers are multiplied.
+const PATIENCE_WITH_PRODUCTS: u64 = 60;
 
 /// Models that equations at one point may take.
 const MOST_POINTS: usize = 200;
@@ -77,9 +82,8 @@ impl Facts {
             tidy(list);
             list.retain(|fact| !known.contains(fact));
             for state in visited {
-                let holds = finder.terms.evaluate_all(list, state);
-                let mut holds = holds.iter();
-                list.retain(|_| holds.next() == Some(&Value::Bits(1)));
+                let mut holds = hold(finder.terms, list, state).into_iter();
+                list.retain(|_| holds.next() == Some(true));
             }
         }
         // What the text suggests is inductive by itself, or nothing is known.
@@ -92,14 +96,25 @@ impl Facts {
         let Ok(equations) = equations else { return Self { at } };
         // With equations, more of it may be.
         let mut more = texts;
-        for (list, equations) in more.iter_mut().zip(equations) {
+        for (point, (list, equations)) in more.iter_mut().zip(equations).enumerate() {
             list.extend(equations);
+            list.extend(of_products(finder.terms, &candidates.sought[point], &visited[point]));
             tidy(list);
         }
         if more != at && finder.inductive(&mut more).is_ok() {
             at = more;
         }
         Self { at }
+    }
+
+    /// What is known at a point, with instances of facts about all elements for the steps from there.
+    pub fn assumed(&self, terms: &mut Terms, system: &System, point: PointId) -> Vec<Term> {
+        let mut known = self.at[point].clone();
+        for step in &system.out[point] {
+            let more = instances(terms, &self.at[point], &system.steps[*step].indices);
+            known.extend(more.into_iter().map(|(instance, _)| instance));
+        }
+        known
     }
 
     /// What is known before a step, with the effect of a callee.
@@ -117,6 +132,8 @@ fn tidy(list: &mut Vec<Term>) {
 
 fn before(terms: &mut Terms, step: &Step, at: &[Vec<Term>]) -> Vec<Term> {
     let mut known: Vec<Term> = step.from.map(|from| at[from].clone()).unwrap_or_default();
+    let more = instances(terms, &known, &step.indices);
+    known.extend(more.into_iter().map(|(instance, _)| instance));
     if let Some((exit, names)) = &step.effect {
         let mut done = names.clone();
         known.extend(at[*exit].iter().map(|fact| terms.substitute_with(*fact, &mut done)));
@@ -138,6 +155,9 @@ struct Finder<'f> {
 pub(super) struct Sought {
     /// Numbers, by width.
     pub numbers: BTreeMap<u32, Vec<Term>>,
+    /// Products of some of them, by width: what equations hold of them in states that were visited is
+    /// a guess.
+    pub products: BTreeMap<u32, Vec<Term>>,
     /// Conditions that may tell apart different equations: phases of a loop.
     pub phases: Vec<Term>,
 }
@@ -222,16 +242,47 @@ impl Hulls {
     }
 }
 
+/// The equations between numbers and their products that hold in all of some states, if those are
+/// enough to refute most that do not hold always.
+fn of_products(terms: &mut Terms, sought: &Sought, visited: &[Model]) -> Vec<Term> {
+    let mut found = Vec::new();
+    for (width, products) in &sought.products {
+        let mut numbers = sought.numbers.get(width).cloned().unwrap_or_default();
+        numbers.extend(products);
+        if products.is_empty() || visited.len() <= numbers.len() {
+            continue;
+        }
+        let mut hull: Option<Hull> = None;
+        for state in visited {
+            let values = terms.evaluate_all(&numbers, state);
+            let point: Vec<u64> = values.iter().filter_map(Value::bits).collect();
+            match &mut hull {
+                None => hull = Some(Hull::of_point(*width, point)),
+                Some(hull) => {
+                    hull.add(&point);
+                }
+            }
+        }
+        found.extend(hull.iter().flat_map(|hull| hull.equations(terms, &numbers, u64::BITS)));
+    }
+    found.retain(|equation| terms.has_product(*equation));
+    found
+}
+
 impl Finder<'_> {
     /// A model of a step, under conditions.
     fn ask(&mut self, step: usize, conditions: &[Term]) -> Result<Option<Model>, Reason> {
         let guard = self.system.steps[step].guard;
+        let mut parts = conditions.iter().chain([&guard]);
+        let has_product = parts.any(|part| self.terms.has_product(*part));
+        let most = if has_product { PATIENCE_WITH_PRODUCTS } else { PATIENCE };
+        let budget = Budget { conflicts: Some(most), ..self.budget.clone() };
         let solver = self.solvers[step].get_or_insert_with(|| {
             let mut solver = BitBlaster::new();
             solver.assert(self.terms, guard);
             solver
         });
-        match check_by_cases(solver, self.terms, &[guard], conditions, &self.budget) {
+        match check_by_cases(solver, self.terms, &[guard], conditions, &budget) {
             Outcome::Sat(model) => Ok(Some(model)),
             Outcome::Unsat(_) => Ok(None),
             Outcome::Unknown(reason) => Err(reason),
@@ -383,6 +434,13 @@ impl Finder<'_> {
                 after.insert(*fact, self.terms.substitute_with(*fact, &mut done));
             }
             let count = at[to].len();
+            if self.multiplies(step, after.values()) {
+                self.by_parts(number, at, &after)?;
+                if at[to].len() < count {
+                    open.extend(self.system.depending(to));
+                }
+                continue;
+            }
             loop {
                 let violated: Vec<Term> = at[to].iter().map(|fact| self.terms.not(after[fact])).collect();
                 let violated = self.terms.any(&violated);
@@ -410,6 +468,72 @@ impl Finder<'_> {
                 open.extend(self.system.depending(to));
             }
         }
+        Ok(())
+    }
+
+    /// Whether a question about a step has products of numbers.
+    fn multiplies<'t>(&self, step: &Step, mut after: impl Iterator<Item = &'t Term>) -> bool {
+        self.terms.has_product(step.guard) || after.any(|after| self.terms.has_product(*after))
+    }
+
+    /// Drops candidates behind a step in which numbers are multiplied: what has no products is asked
+    /// about without what has some; the others one at a time, for algebra decides most of them.
+    fn by_parts(
+        &mut self,
+        number: usize,
+        at: &mut [Vec<Term>],
+        after: &FxHashMap<Term, Term>,
+    ) -> Result<(), Reason> {
+        let step = &self.system.steps[number];
+        let known = self.before(step, at);
+        let mut plain = conjuncts(self.terms, step.guard);
+        plain.extend(&known);
+        plain.retain(|part| !self.terms.has_product(*part));
+        let mut solver = BitBlaster::new();
+        for part in &plain {
+            solver.assert(self.terms, *part);
+        }
+        let (mut open, products): (Vec<Term>, Vec<Term>) =
+            at[step.to].iter().copied().partition(|fact| !self.terms.has_product(after[fact]));
+        let mut kept = Vec::new();
+        while !open.is_empty() {
+            let violated: Vec<Term> = open.iter().map(|fact| self.terms.not(after[fact])).collect();
+            let some = self.terms.any(&violated);
+            match check_by_cases(&mut solver, self.terms, &plain, &[some], &self.budget) {
+                Outcome::Unsat(_) => break,
+                Outcome::Sat(model) => {
+                    let values: Vec<Term> = open.iter().map(|fact| after[fact]).collect();
+                    let values = self.terms.evaluate_all(&values, &model);
+                    let mut values = values.iter();
+                    open.retain(|_| values.next() == Some(&Value::Bits(1)));
+                }
+                Outcome::Unknown(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => {
+                    return Err(reason);
+                }
+                Outcome::Unknown(_) => {
+                    let few = Budget { conflicts: Some(PATIENCE_WITH_PRODUCTS), ..self.budget.clone() };
+                    let all = std::mem::take(&mut open);
+                    for (fact, violated) in all.into_iter().zip(violated) {
+                        let outcome = check_by_cases(&mut solver, self.terms, &plain, &[violated], &few);
+                        if outcome.is_unsat() {
+                            kept.push(fact);
+                        }
+                    }
+                }
+            }
+        }
+        kept.extend(open);
+        for fact in products {
+            let mut conditions = known.clone();
+            conditions.push(self.terms.not(after[&fact]));
+            match self.ask(number, &conditions) {
+                Ok(None) => kept.push(fact),
+                Err(reason @ (Reason::Time | Reason::Cancelled | Reason::Work)) => return Err(reason),
+                _ => {}
+            }
+        }
+        kept.sort_unstable();
+        at[step.to] = kept;
         Ok(())
     }
 

@@ -8,7 +8,8 @@
 //! # Reading order
 //! 1. `system`: the program between its cut points.
 //! 2. `facts`: what always holds at cut points; `hull`: equations modulo powers of two;
-//!    `candidates`: guesses from the text; `walks`: states that refute them.
+//!    `candidates`: guesses from the text; `elements`: about all elements of arrays; `walks`: states
+//!    that refute them.
 //! 3. `deep`: k-induction from the facts.
 //! 4. `frames`: property-directed reachability from the facts; `lifting`: cubes of models.
 //! 5. `split`: the same with points of their own for values of variables that take few.
@@ -19,6 +20,7 @@
 mod candidates;
 mod certificate;
 mod deep;
+mod elements;
 mod engine;
 mod facts;
 mod frames;

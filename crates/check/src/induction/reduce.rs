@@ -8,14 +8,34 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_smt::{
-    BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases, is_valid, minimise_core,
+    BitBlaster, Budget, Outcome, Solver, Term, Terms, check_by_cases, contradicts_by_arithmetic, is_valid,
+    minimise_core,
 };
 
+use super::elements::instances;
 use super::system::System;
 use crate::refinement::solver::graph::PointId;
 
 /// Conflicts that the question may take whether a conjunct is needed.
 const PATIENCE: u64 = 200;
+
+/// A part of a core that contradicts a guard by arithmetic alone; all of it if it does not.
+fn needed_by_arithmetic(terms: &mut Terms, guard: Term, core: Vec<Term>) -> Vec<Term> {
+    let mut rest = core;
+    rest.push(guard);
+    if !contradicts_by_arithmetic(terms, &rest) {
+        return rest;
+    }
+    let mut needed = 0;
+    while needed < rest.len() {
+        let member = rest.remove(needed);
+        if member == guard || !contradicts_by_arithmetic(terms, &rest) {
+            rest.insert(needed, member);
+            needed += 1;
+        }
+    }
+    rest
+}
 
 /// The conjuncts at each point that are needed; all of them if that is not found in time.
 pub(super) fn reduce(
@@ -44,6 +64,11 @@ pub(super) fn reduce(
             for part in step.from.map_or(&[][..], |from| &all[from]) {
                 origin.insert(*part, (step.from.unwrap_or(point), *part));
             }
+            if let Some(from) = step.from {
+                for (instance, part) in instances(terms, &all[from], &step.indices) {
+                    origin.entry(instance).or_insert((from, part));
+                }
+            }
             if let Some((exit, names)) = &step.effect {
                 for part in &all[*exit] {
                     let here = terms.substitute(*part, names);
@@ -56,7 +81,11 @@ pub(super) fn reduce(
             let outcome = check_by_cases(solver, terms, &[step.guard], &question, budget);
             let Outcome::Unsat(core) = outcome else { return all };
             let short = Budget { conflicts: Some(PATIENCE), ..budget.clone() };
-            let core = minimise_core(solver, terms, &core, &short);
+            let has_product = core.iter().chain([&step.guard]).any(|part| terms.has_product(*part));
+            let core = match has_product {
+                true => needed_by_arithmetic(terms, step.guard, core),
+                false => minimise_core(solver, terms, &core, &short),
+            };
             for (at, part) in core.iter().filter_map(|term| origin.get(term).copied()) {
                 if done.insert((at, part)) {
                     needed[at].insert(part);

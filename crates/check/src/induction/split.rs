@@ -130,7 +130,7 @@ impl Split {
             let mut numbers: BTreeMap<u32, Vec<Term>> =
                 numbers.map(|(width, list)| (*width, open(list))).collect();
             lengthen(terms, &mut numbers);
-            sought.push(Sought { numbers, phases: Vec::new() });
+            sought.push(Sought { numbers, ..Sought::default() });
         }
         Candidates { at, sought }
     }
@@ -346,7 +346,7 @@ impl<'s> Search<'s> {
             let to = self.point(step.to, &values)?;
             let mut updates = updates.clone();
             updates.extend(values);
-            self.steps.push(Step { from, to, guard: here, updates, effect: None });
+            self.steps.push(Step::new(self.terms, from, to, here, updates));
             if open.is_empty() {
                 break;
             }

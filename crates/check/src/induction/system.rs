@@ -12,6 +12,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wherefore_smt::{Budget, Kind, Reason, Sort, Term, Terms};
 
+use super::elements::indices;
 use crate::refinement::solver::block::Block;
 use crate::refinement::solver::graph::{Graph, PointId};
 use crate::symbolic::Machine;
@@ -27,6 +28,22 @@ pub(super) struct Step {
     pub updates: FxHashMap<Term, Term>,
     /// For a call with a summary: the exit of the callee, and its names in terms of the caller's.
     pub effect: Option<(PointId, FxHashMap<Term, Term>)>,
+    /// The indices of elements that it reads or writes.
+    pub indices: Vec<Term>,
+}
+
+impl Step {
+    /// A step without a call.
+    pub fn new(
+        terms: &Terms,
+        from: Option<PointId>,
+        to: PointId,
+        guard: Term,
+        updates: FxHashMap<Term, Term>,
+    ) -> Self {
+        let indices = indices(terms, updates.values().copied().chain([guard]));
+        Self { from, to, guard, updates, effect: None, indices }
+    }
 }
 
 /// The cut points and the steps between them.
@@ -71,13 +88,9 @@ impl System {
         let (cuts, rank) = cuts(graph);
         let mut builder =
             Builder { terms: &mut machine.terms, graph, out: &out, cuts: &cuts, rank: &rank, ways: 0 };
-        let mut steps = vec![Step {
-            from: None,
-            to: graph.start,
-            guard: builder.terms.all(&graph.initial.guards),
-            updates: graph.initial.updates.clone(),
-            effect: None,
-        }];
+        let guard = builder.terms.all(&graph.initial.guards);
+        let mut steps =
+            vec![Step::new(builder.terms, None, graph.start, guard, graph.initial.updates.clone())];
         for cut in &cuts {
             budget.look().map_err(TooMuch::Limit)?;
             steps.extend(builder.steps_from(*cut, budget)?);
@@ -86,11 +99,12 @@ impl System {
             let Block { from, to, guards, updates, .. } = &site.enter;
             let guard = machine.terms.all(guards);
             let updates = updates.clone();
-            steps.push(Step { from: Some(*from), to: *to, guard, updates, effect: None });
+            steps.push(Step::new(&machine.terms, Some(*from), *to, guard, updates));
             let Block { from, to, guards, updates, .. } = &site.resume;
             let guard = machine.terms.all(guards);
             let effect = Some((graph.exits[&site.callee], site.at_exit.clone()));
-            steps.push(Step { from: Some(*from), to: *to, guard, updates: updates.clone(), effect });
+            let step = Step::new(&machine.terms, Some(*from), *to, guard, updates.clone());
+            steps.push(Step { effect, ..step });
         }
         steps.retain(|step| step.guard != Terms::FALSE);
         let mut system = Self {
@@ -289,7 +303,7 @@ impl Builder<'_> {
             let (guard, values) = self.merged(ways);
             let updates = values.iter().filter(|(name, value)| name != value);
             let updates = updates.map(|(name, value)| (*name, *value)).collect();
-            steps.push(Step { from: Some(cut), to, guard, updates, effect: None });
+            steps.push(Step::new(self.terms, Some(cut), to, guard, updates));
         }
         Ok(steps)
     }

@@ -1,5 +1,8 @@
 //! Facts hold on all runs, certificates are needed as they are.
 
+mod elements;
+mod products;
+
 use std::cell::Cell;
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use crate::random_runs::Random;
 use crate::refinement::solver::graph::{Graph, PointId};
 
 /// States that are kept of each point, at most.
-const MOST_STATES: usize = 30;
+const MOST_STATES: usize = 48;
 
 /// How many walks there are, how many of them may find nothing new in a row, and how many steps
 /// each has, at most.

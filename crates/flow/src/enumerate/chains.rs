@@ -20,6 +20,9 @@ use crate::range::Range;
 
 /// Fewer neighbours stay apart. A chain counts as two blocks.
 const LEAST: usize = 3;
+/// The same of blocks that hold different constants: what is known of few is more than what they
+/// have in common.
+const LEAST_MIXED: usize = 6;
 /// A reference by a whole address; one of a byte counts as one.
 const WHOLE: u32 = 8;
 
@@ -121,9 +124,29 @@ pub(super) fn fold(state: &mut State, program: &Program, naming: &Naming) -> boo
     folded
 }
 
-/// Blocks that can be one chain.
+/// Which neighbours become one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mix {
+    /// Those that hold the same constants.
+    Same,
+    /// All.
+    Any,
+}
+
+/// Blocks that can be one chain: best those that hold the same constants.
 fn neighbours(state: &State, program: &Program, naming: &Naming) -> Option<(Vec<u32>, Link)> {
     let counts = references(state, naming, program);
+    let of = |mix| neighbours_of(state, program, naming, &counts, mix);
+    of(Mix::Same).or_else(|| of(Mix::Any))
+}
+
+fn neighbours_of(
+    state: &State,
+    program: &Program,
+    naming: &Naming,
+    counts: &FxHashMap<u32, u32>,
+    mix: Mix,
+) -> Option<(Vec<u32>, Link)> {
     let mut steps: FxHashMap<(u32, Link), u32> = FxHashMap::default();
     for (at, variable) in program.globals.iter().enumerate() {
         let Slot::Many(cells) = &state.held.globals[at] else { continue };
@@ -135,7 +158,9 @@ fn neighbours(state: &State, program: &Program, naming: &Naming) -> Option<(Vec<
             let Some((to, count)) = link_at(state, at, *key, value, naming) else { continue };
             let offset = key - (u64::from(from) << naming.bits);
             let link = Link { memory: at as u32, offset, cells: count };
-            if from != to && counts.get(&to) == Some(&WHOLE) && alike(state, from, to, link, program, naming)
+            if from != to
+                && counts.get(&to) == Some(&WHOLE)
+                && alike(state, (from, to), link, program, naming, mix)
             {
                 steps.insert((from, link), to);
             }
@@ -152,7 +177,8 @@ fn neighbours(state: &State, program: &Program, naming: &Naming) -> Option<(Vec<
             total += weight(next);
             now = next;
         }
-        (blocks.len() > 1 && total >= LEAST).then_some((blocks, link))
+        let least = if mix == Mix::Same { LEAST } else { LEAST_MIXED };
+        (blocks.len() > 1 && total >= least).then_some((blocks, link))
     })
 }
 
@@ -257,7 +283,14 @@ fn cells_of(state: &State, at: usize, ty: &Type, block: u32, naming: &Naming) ->
 }
 
 /// Whether two blocks can be blocks of one chain.
-fn alike(state: &State, a: u32, b: u32, link: Link, program: &Program, naming: &Naming) -> bool {
+fn alike(
+    state: &State,
+    (a, b): (u32, u32),
+    link: Link,
+    program: &Program,
+    naming: &Naming,
+    mix: Mix,
+) -> bool {
     let fits = |block: u32| state.held.chains.get(&block).is_none_or(|other| *other == link);
     if !fits(a) || !fits(b) || !naming.of_one_allocator(a, b) {
         return false;
@@ -288,7 +321,12 @@ fn alike(state: &State, a: u32, b: u32, link: Link, program: &Program, naming: &
         first.iter().filter(|(offset, _)| !is_link(*offset)).all(|(offset, value)| {
             match second.iter().find(|(other, _)| other == offset) {
                 Some((_, other)) => {
-                    !matches!(common(value, other, ty.element(), &state.symbols), Common::Nothing)
+                    let differ = match (value, other) {
+                        (Value::Known(x), Value::Known(y)) => x != y,
+                        (a, b) => matches!(a, Value::Known(_)) != matches!(b, Value::Known(_)),
+                    };
+                    !(differ && mix == Mix::Same)
+                        && !matches!(common(value, other, ty.element(), &state.symbols), Common::Nothing)
                 }
                 None => is_any,
             }

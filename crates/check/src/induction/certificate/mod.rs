@@ -3,6 +3,7 @@
 //! A certificate has a formula at each cut point, and a depth k. It is a proof if the formulas hold
 //! at the first k cut points of every run, if they hold at the next one whenever they held at k in
 //! a row, and if they are false where a check fails that it proves. By induction over runs they hold always.
+//! A formula with a bound variable is meant for all values of it (`universal.rs`).
 //! With k = 1 this is an inductive invariant; calls with a summary are allowed then, as in
 //! `refinement/solver/proof.rs`: the formula at the exit of a procedure is its effect.
 //!
@@ -12,6 +13,7 @@
 //! frames and cubes are not.
 
 mod leaving;
+mod universal;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +21,10 @@ use rustc_hash::FxHashMap;
 use wherefore_program::{EdgeRef, Operation, ProcedureId};
 use wherefore_smt::{Budget, Solver, Term, Terms};
 
+use self::universal::with_instances;
 use super::system::either;
 use crate::meaning::Meaning;
+use crate::refinement::solver::block::conjuncts;
 use crate::refinement::solver::graph::{Graph, PointId};
 use crate::refinement::solver::proof::{Checked, discharge, writes};
 use crate::symbolic::flat::Flat;
@@ -134,6 +138,7 @@ impl Walk<'_, '_> {
             if formula == Terms::FALSE {
                 continue;
             }
+            let first = self.obligations.len();
             let store = self.graph.names.store.clone();
             let mut layer = BTreeMap::from([(start, vec![(formula, store)])]);
             for _ in 1..self.certificate.depth {
@@ -145,6 +150,9 @@ impl Walk<'_, '_> {
             for (place, ways) in self.layer(layer)? {
                 self.required(place, &ways);
             }
+            for obligation in &mut self.obligations[first..] {
+                *obligation = with_instances(self.meaning.terms, formula, *obligation);
+            }
         }
         Some(())
     }
@@ -152,10 +160,17 @@ impl Walk<'_, '_> {
     /// The formula of a cut point must hold.
     fn required(&mut self, place: PlaceId, ways: &Ways) {
         let formula = self.cuts[&place];
+        // Each product of two numbers in a question of its own.
+        let parts = match self.meaning.terms.has_product(formula) {
+            true => conjuncts(self.meaning.terms, formula),
+            false => vec![formula],
+        };
         for (condition, store) in ways {
-            let needed = self.at(self.owner(place), store, formula, false);
-            let needed = self.meaning.terms.implies(*condition, needed);
-            self.obligations.push(needed);
+            for part in &parts {
+                let needed = self.at(self.owner(place), store, *part, false);
+                let needed = self.meaning.terms.implies(*condition, needed);
+                self.obligations.push(needed);
+            }
         }
     }
 

@@ -11,6 +11,7 @@
 //!    `guards.rs`, `modelled.rs`: rules of a property; `start.rs`: what happens before `main`.
 
 mod arguments;
+mod blocks;
 mod body;
 mod branch;
 mod call;
@@ -288,7 +289,13 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         models,
         followed,
     };
-    if has_threads { lowered.with_threads(heap, stack, &own) } else { lowered }
+    match (has_threads, heap) {
+        (true, _) => lowered.with_threads(heap, stack, &own),
+        (false, Some(heap)) if stack.is_none() && lowered.objects.blocks.is_none() => {
+            lowered.with_even_blocks(heap)
+        }
+        _ => lowered,
+    }
 }
 
 impl Context<'_> {
