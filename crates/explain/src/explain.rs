@@ -396,7 +396,10 @@ impl Subject<'_> {
                     None => steps.steps.len().checked_sub(1),
                 },
             };
-            let statements: Vec<Statement> = found.sequence.items.iter().map(statement).collect();
+            let items = &found.sequence.items;
+            let is_shown =
+                |item: &focus::Item| self.program().location(item.node).kind != LocationKind::Model;
+            let statements: Vec<Statement> = items.iter().map(statement).collect();
             let assumption = |constraint: &crate::assumptions::Constraint| Assumption {
                 text: constraint.text.clone(),
                 line: statements[constraint.item].extent.line(),
@@ -404,9 +407,14 @@ impl Subject<'_> {
             };
             // \[Focus\] §4, *Projector*.
             let wanted = |constraint: &&crate::assumptions::Constraint| {
-                self.only.is_empty() || constraint.variables.iter().all(|name| self.only.contains(name))
+                let is_asked =
+                    self.only.is_empty() || constraint.variables.iter().all(|name| self.only.contains(name));
+                // What the model assumes is listed with the answer.
+                is_asked && is_shown(&items[constraint.item])
             };
             let assumptions = found.assumptions.iter().flatten().filter(wanted).map(assumption).collect();
+            let statements = statements.into_iter().zip(items).filter(|(_, item)| is_shown(item));
+            let statements = statements.map(|(statement, _)| statement).collect();
             explanation.focus.push(Focus {
                 rank: found.rank,
                 assumptions,

@@ -44,7 +44,8 @@ impl Steps {
             let is_end = grain == Grain::Statements && location.kind == LocationKind::End;
             // That a rule is kept is no step of the source.
             let keeps_rule = trace.steps.get(at).is_some_and(|step| program.keeps_rule(step.edge));
-            if is_before_main || is_end || keeps_rule || location.kind == LocationKind::Enforce {
+            let is_no_statement = matches!(location.kind, LocationKind::Enforce | LocationKind::Model);
+            if is_before_main || is_end || keeps_rule || is_no_statement {
                 continue;
             }
             let extent = extent(program, location.span);

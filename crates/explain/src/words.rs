@@ -1,6 +1,6 @@
 //! Places of a program as places of its text.
 
-use wherefore_program::{Node, Program, Span};
+use wherefore_program::{LocationKind, Node, Program, Span};
 
 use crate::model::{Extent, Line};
 
@@ -15,7 +15,11 @@ pub(crate) fn extent(program: &Program, span: Span) -> Extent {
 
 /// The line of a location.
 pub(crate) fn line(program: &Program, node: Node) -> Option<Line> {
-    let span = program.location(node).span;
+    let location = program.location(node);
+    if location.kind == LocationKind::Model {
+        return None;
+    }
+    let span = location.span;
     program.line(node).map(|line| Line { file: span.file.0 as usize, line })
 }
 

@@ -90,6 +90,9 @@ impl Part {
     }
 }
 
+/// A run allocates fewer blocks than this.
+const MOST_BLOCKS: u64 = 1 << 24;
+
 impl Program {
     /// The object that an address points into, or right behind.
     fn object_at(&self, address: u64) -> Option<&Object> {
@@ -139,7 +142,10 @@ impl Program {
             };
         }
         match self.objects.blocks {
-            Some(blocks) if address >= blocks.first => {
+            // What is farther away comes from outside.
+            Some(blocks)
+                if address >= blocks.first && (address - blocks.first) >> blocks.bits < MOST_BLOCKS =>
+            {
                 let number = ((address - blocks.first) >> blocks.bits) + 1;
                 match (address - blocks.first) & ((1 << blocks.bits) - 1) {
                     0 => format!("block {number}"),

@@ -138,6 +138,7 @@ impl LocationKind {
             LocationKind::Goto => "goto",
             LocationKind::Enforce => "enforce",
             LocationKind::Label => "label",
+            LocationKind::Model => "model",
             LocationKind::Error => "error",
             LocationKind::Unsupported => "unsupported",
             LocationKind::Exit => "exit",

@@ -160,6 +160,9 @@ pub enum LocationKind {
     Label,
     /// What the procedure enforces (`enforce` of Boolean programs), behind a call or at the entry.
     Enforce,
+    /// A step of the model that no statement stands for: what is assumed of values from outside, or
+    /// kept to say so later.
+    Model,
     /// A failed check: the run ends here.
     Error,
     /// Something that is not modelled: what a run does from here on is not known.

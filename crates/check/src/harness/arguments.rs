@@ -6,31 +6,41 @@
 
 use wherefore_program::{Program, State, Step};
 
-/// More arguments than this are not handed over.
+/// So many arguments are handed over at most, with the name of the program.
 const MOST: u64 = 4096;
 
 /// Longer texts are cut.
 const LONGEST: u64 = 4096;
 
-/// The arguments behind the name of the program, for a run that starts in this state and enters
-/// `main` with this step. None if `main` has no parameters, or the run has too many arguments.
-pub(super) fn of(program: &Program, start: &State, step: &Step, pointer_bits: u32) -> Option<Vec<Vec<u8>>> {
+/// The arguments of a run.
+pub(super) struct Words {
+    /// Behind the name of the program.
+    pub texts: Vec<Vec<u8>>,
+    /// Whether these are as many as in the run.
+    pub are_all: bool,
+}
+
+/// The arguments of a run that starts in this state and enters `main` with this step. None if `main`
+/// has no parameters.
+pub(super) fn of(program: &Program, start: &State, step: &Step, pointer_bits: u32) -> Option<Words> {
     let frame = step.state.stack.last()?;
     let main = program.procedure(frame.procedure);
     if main.parameters == 0 {
         return None;
     }
-    let count = *frame.locals.first()?;
-    if count == 0 || count > MOST {
-        return None;
-    }
-    let memory = Start { program, start, bytes: u64::from(pointer_bits / 8) };
+    let given = *frame.locals.first()?;
+    let count = given.min(MOST);
+    let bytes = u64::from(pointer_bits / 8);
+    let memory = Start { program, start, bytes };
     let all = frame.locals.get(1).filter(|_| main.parameters > 1);
-    let text = |i: u64| {
-        let at = all.and_then(|all| memory.pointer(all.wrapping_add(i * memory.bytes)));
-        at.map_or(Vec::new(), |at| memory.text(at))
+    let address = |i: u64| all.and_then(|all| memory.pointer(all.wrapping_add(i * bytes)));
+    let addresses: Vec<Option<u64>> = (1..count).map(address).collect();
+    let holder = memory.holder(addresses.iter().flatten());
+    let text = |address: Option<u64>| match (address, holder) {
+        (Some(address), Some(holder)) => memory.text(holder, address),
+        _ => Vec::new(),
     };
-    Some((1..count).map(text).collect())
+    Some(Words { texts: addresses.into_iter().map(text).collect(), are_all: count == given && given > 0 })
 }
 
 /// Memory at the start of a run.
@@ -42,28 +52,41 @@ struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// The value of a cell of this width, of memory that may hold anything at the start.
-    fn cell(&self, width: u32, address: u64) -> Option<u64> {
+    /// The variables that are memory of cells of this width that may hold anything at the start.
+    fn memories(&self, width: u32) -> impl Iterator<Item = u32> + '_ {
         let globals = self.program.globals.iter().enumerate();
-        let mut fitting = globals.filter(|(_, variable)| {
+        let fitting = globals.filter(move |(_, variable)| {
             variable.ty.is_memory() && variable.ty.element().width() == width && variable.initial.is_none()
         });
-        fitting.find_map(|(i, _)| self.start.memory.get(&(i as u32, address)).copied())
+        fitting.map(|(i, _)| i as u32)
+    }
+
+    fn cell(&self, memory: u32, address: u64) -> Option<u64> {
+        self.start.memory.get(&(memory, address)).copied()
     }
 
     /// The pointer at an address, in a cell of its own or byte by byte; none if the run does not
     /// look at it.
     fn pointer(&self, address: u64) -> Option<u64> {
-        let bytes = || {
-            let byte = |i: u64| Some(self.cell(8, address.wrapping_add(i))? << (8 * i));
+        let whole = self.memories(8 * self.bytes as u32).find_map(|memory| self.cell(memory, address));
+        let bytes = |memory: u32| {
+            let byte = |i: u64| Some(self.cell(memory, address.wrapping_add(i))? << (8 * i));
             (0..self.bytes).map(byte).sum()
         };
-        self.cell(8 * self.bytes as u32, address).or_else(bytes)
+        whole.or_else(|| self.memories(8).find_map(bytes))
+    }
+
+    /// The memory that the texts are in: the one in which the run looks at most of them.
+    fn holder<'a>(&self, addresses: impl Iterator<Item = &'a u64> + Clone) -> Option<u32> {
+        let seen = |memory: &u32| {
+            addresses.clone().filter(|address| self.cell(*memory, **address).is_some()).count()
+        };
+        self.memories(8).max_by_key(|memory| (seen(memory), std::cmp::Reverse(*memory)))
     }
 
     /// The text at an address, as far as the run looks at it.
-    fn text(&self, address: u64) -> Vec<u8> {
-        let bytes = (0..LONGEST).map_while(|i| self.cell(8, address.wrapping_add(i)));
+    fn text(&self, memory: u32, address: u64) -> Vec<u8> {
+        let bytes = (0..LONGEST).map_while(|i| self.cell(memory, address.wrapping_add(i)));
         bytes.take_while(|byte| *byte != 0).map(|byte| byte as u8).collect()
     }
 }

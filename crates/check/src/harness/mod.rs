@@ -398,11 +398,14 @@ impl<'a> Feeding<'a> {
     }
 
     /// `main` is called: the command gets arguments, so that their number is that of the run.
-    fn start(&mut self, case: &Case<'_>, (step, given): (usize, &[Argument]), words: Vec<Vec<u8>>) {
+    fn start(&mut self, case: &Case<'_>, (step, given): (usize, &[Argument]), words: arguments::Words) {
         if case.entry != "main" {
             return;
         }
-        self.words = words;
+        self.words = words.texts;
+        if !words.are_all {
+            return;
+        }
         let mut count = None;
         if let Some(Argument::Value(value)) = given.first() {
             value.reads(&mut |variable, _| count = Some(variable));

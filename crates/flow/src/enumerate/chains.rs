@@ -325,8 +325,8 @@ fn alike(
                         (Value::Known(x), Value::Known(y)) => x != y,
                         (a, b) => matches!(a, Value::Known(_)) != matches!(b, Value::Known(_)),
                     };
-                    !(differ && mix == Mix::Same)
-                        && !matches!(common(value, other, ty.element(), &state.symbols), Common::Nothing)
+                    let fits = !differ || mix == Mix::Any;
+                    fits && !matches!(common(value, other, ty.element(), &state.symbols), Common::Nothing)
                 }
                 None => is_any,
             }

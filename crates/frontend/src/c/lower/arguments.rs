@@ -5,7 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use wherefore_program::{BinaryOp, Expr, Scalar, Span, Type, Var, ViolationKind};
+use wherefore_program::{
+    Assignment, BinaryOp, Expr, LocationKind, Operation, Scalar, Span, Type, Var, ViolationKind,
+};
 
 use super::place::Place;
 use super::storage::Storage;
@@ -90,7 +92,9 @@ impl Lower<'_, '_> {
         let span = function.span;
         let places = (self.object(*count)?, self.object(*vector)?);
         let values = vec![self.read(&places.0, span)?, self.read(&places.1, span)?];
-        self.body.assign(span, vec![arguments.count.into(), arguments.vector.into()], values);
+        let targets = vec![arguments.count.into(), arguments.vector.into()];
+        let keep = Operation::Assign(Assignment { targets, values, constraint: None });
+        self.body.step(span, LocationKind::Model, keep);
         // A parameter that keeps its value is the same variable from now on.
         for (id, kept) in [(*count, arguments.count), (*vector, arguments.vector)] {
             if let (Some(Storage::Split(leaves)), false) =
@@ -104,15 +108,15 @@ impl Lower<'_, '_> {
             // They fit into memory.
             let most = Expr::constant(MOST_ARGUMENTS, Scalar::Bits(32));
             let count = Expr::variable(arguments.count, Scalar::Bits(32));
-            self.require(Expr::binary(BinaryOp::ULt, count, most), span);
+            self.assume_of_model(Expr::binary(BinaryOp::ULt, count, most), span);
         }
         let is_there = self.is_there(&first);
-        self.require(is_there, span);
+        self.assume_of_model(is_there, span);
         let last = Expr::binary(BinaryOp::Add, first, length);
         let ty = CType::CHAR.pointer_to();
         if let Ok(last) = self.load((arguments.class, 0), &last, &ty, None, span) {
             let null = Expr::constant(0, last.ty);
-            self.require(Expr::binary(BinaryOp::Eq, last, null), span);
+            self.assume_of_model(Expr::binary(BinaryOp::Eq, last, null), span);
         }
         Ok(())
     }
@@ -141,7 +145,7 @@ impl Lower<'_, '_> {
         let is_one = Expr::binary(BinaryOp::ULt, position, length);
         let mut ways: Vec<Expr> = self.guards.iter().cloned().map(Self::negated).collect();
         ways.extend([is_one.not(), self.is_there(&value)]);
-        self.require(Expr::any(ways), span);
+        self.assume_of_model(Expr::any(ways), span);
     }
 
     /// A pointer into what `argv` leads to is moved: it does not become NULL.

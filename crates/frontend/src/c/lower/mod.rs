@@ -580,4 +580,11 @@ impl Lower<'_, '_> {
             self.body.step(span, LocationKind::Statement, Operation::Assume(condition));
         }
     }
+
+    /// The same for something that the model assumes, and no statement says.
+    fn assume_of_model(&mut self, condition: Expr, span: Span) {
+        if condition.as_constant() != Some(1) {
+            self.body.step(span, LocationKind::Model, Operation::Assume(condition));
+        }
+    }
 }

@@ -66,7 +66,7 @@ impl Lower<'_, '_> {
                 let value = self.read(&place, object.span)?;
                 if self.restricts_pointers() {
                     let is_plausible = self.is_plausible(&value);
-                    self.require(is_plausible, object.span);
+                    self.assume_of_model(is_plausible, object.span);
                 }
                 self.keep_away_from_objects(value, object.span);
             }

@@ -124,7 +124,7 @@ impl Lower<'_, '_> {
         let count = self.body.temporary(ty, span);
         self.body.step(span, LocationKind::Statement, Operation::Havoc(vec![count.into()]));
         let count = Expr::variable(count, ty);
-        self.require(Expr::binary(BinaryOp::SLt, Expr::constant(0, ty), count.clone()), span);
+        self.assume_of_model(Expr::binary(BinaryOp::SLt, Expr::constant(0, ty), count.clone()), span);
         count
     }
 
