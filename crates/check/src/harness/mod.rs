@@ -6,10 +6,10 @@
 //!
 //! # Reading order
 //! 1. [`replay`]: a failing run of a task. [`Replay`]: the outcome.
-//! 2. `text.rs`: the harness. `arguments.rs`: those of the command. `labels.rs`: calls behind labels. `build.rs`: compiling and running,
-//!    in a folder of its own (`folder.rs`); `inputs.c`: what models of functions that bring input
-//!    need; `int128.rs`: what 32-bit compilers do not know; `watched.rs`: rules of a property;
-//!    `place.rs`: which error was reached.
+//! 2. `text.rs`: the harness. `arguments.rs`: those of the command. `labels.rs`: calls behind labels.
+//!    `build.rs`: compiling and running, in a folder of its own (`folder.rs`); `place.rs`: where it
+//!    failed; `inputs.c`: what models of functions that bring input need; `int128.rs`: what 32-bit
+//!    compilers do not know; `watched.rs`: rules of a property.
 //! 3. `schedule.rs`, `schedule.c`, `thread_functions.c`: threads, one at a time, in the order of a
 //!    schedule.
 

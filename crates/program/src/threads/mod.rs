@@ -16,8 +16,8 @@
 //!    `ending.rs`: whether threads can always come to their ends; `slice.rs`: what of one failing
 //!    schedule matters.
 //! 7. `starts.rs`: which threads a program starts, without running it; `dead.rs`,
-//!    `first_values.rs`: variables whose first value is never read; `effects.rs`: the cells that a step of a run reads and writes;
-//!    `waiting.rs`: deadlocks as checks.
+//!    `first_values.rs`: variables whose first value is never read; `effects.rs`: the cells that a
+//!    step of a run reads and writes; `waiting.rs`: deadlocks as checks.
 
 mod dead;
 mod effects;

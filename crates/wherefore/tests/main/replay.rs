@@ -491,5 +491,7 @@ fn functions_that_run_at_the_end_are_called_in_reverse_order() {
         )
     };
     confirmed(&one("atexit", &text(21), &[]));
+    // Without a C library for 32 bits, `atexit` must not be made up.
+    confirmed(&one("atexit-narrow", &text(21), &["--data-model", "ilp32"]));
     assert_eq!(one("atexit-not", &text(12), &[])["verdict"], "safe");
 }

@@ -137,7 +137,8 @@ const PETERSON: Lock = Lock {
     leave: "pos[i] = 0;",
 };
 
-/// Lamport's bakery; a thread that would get a ticket above 6 looks again. Without the doorway it fails.
+/// Lamport's bakery; a thread that would get a ticket above 6 looks again. Without the doorway it
+/// fails.
 const BAKERY: Lock = Lock {
     name: "Bakery",
     shared: "BOOL choosing[SIZE]; INT ticket[SIZE]WIDTH;",
