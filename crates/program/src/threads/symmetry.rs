@@ -37,7 +37,8 @@ pub fn search_schedules<'a>(
     with_more_and_more_threads(program, limits, |limits, starting, is_useful| {
         let mut search = ScheduleSet::new(program, targets, limits, starting);
         let too_many = search.run(is_useful, &mut go_on);
-        let is_over = !search.failures.is_empty() || search.stopped;
+        let is_blind = !search.waiting.is_empty() && !search.sees_deadlocks();
+        let is_over = !search.failures.is_empty() || search.stopped || is_blind;
         (search, too_many, is_over)
     })
 }
@@ -241,7 +242,8 @@ impl<'a> ScheduleSet<'a> {
                     continue;
                 }
                 let found = self.moves(key.store, key.running);
-                if !self.waiting.is_empty() && found.ends.is_empty() && !found.is_cut {
+                let is_stuck = found.ends.is_empty() && !found.is_cut && !found.too_many_threads;
+                if self.sees_deadlocks() && is_stuck {
                     self.note_deadlock(&key, visit);
                 }
                 if self.failures.len() == self.targets.len() + self.waiting.len() && !self.failures.is_empty()
@@ -299,10 +301,18 @@ impl<'a> ScheduleSet<'a> {
             // Schedules with this many switches may need one thread more.
             cut = cut_at(cut, self.limits.threads as u32);
         }
+        if !self.waiting.is_empty() && !self.sees_deadlocks() {
+            cut = Some(0);
+        }
         if let Some(cut) = cut {
             self.coverage = ThreadCoverage::Switches((cut as usize).checked_sub(1));
         }
         too_many
+    }
+
+    /// Whether deadlocks can be told: a thread that is left out might move.
+    fn sees_deadlocks(&self) -> bool {
+        !self.waiting.is_empty() && self.starting == Starting::Followed
     }
 
     /// Notes a failure if no thread can move: the one that runs cannot.

@@ -328,6 +328,10 @@ fn deadlocks_of_boolean_programs_have_schedules() {
     assert_eq!(failing(&crossed), [4, 9], "each thread waits for its second lock");
     let ordered = ask(&program("p", "q"), &["--property", "deadlock"]);
     assert_eq!(ordered["verdict"], "safe");
+    // A thread that is not followed might open the lock.
+    let many = "decl l; void open() begin l := F; end\nvoid main() begin\nl := T;\n\
+                while (*) do start_thread open(); od;\nstart_thread open();\nassume(!l);\nend\n";
+    assert_eq!(ask(many, &["--property", "deadlock", "--threads", "2"])["verdict"], "unknown");
     // An assertion is another question, and a program without threads has no deadlocks.
     assert_eq!(ask(&program("q", "p"), &[])["verdict"], "safe");
     std::fs::write(&file, "void main() begin assume(F); end").expect("it can be written");
