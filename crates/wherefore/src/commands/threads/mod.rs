@@ -25,7 +25,9 @@ pub fn has_threads(
 ) -> Result<bool, CliError> {
     let has_threads = subject.task.program.uses_threads().is_some();
     if subject.task.checks.iter().any(|site| site.is_waiting_place(&subject.task.program)) {
-        return Err(args.question("in this language, --property deadlock is for `wherefore check` only".to_owned()));
+        return Err(
+            args.question("in this language, --property deadlock is for `wherefore check` only".to_owned())
+        );
     }
     match schedules.given() {
         Some(option) if !has_threads => Err(args.question(format!("{option} is for programs with threads"))),
