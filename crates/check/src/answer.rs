@@ -19,7 +19,7 @@ use crate::reached::mark_reached;
 use crate::refinement::diagrams::DiagramRefinement;
 use crate::refinement::diagrams::interpolants::Heuristic;
 use crate::refinement::solver::SolverRefinement;
-use crate::single_run::SingleRun;
+use crate::single_run::{SingleRun, first_look};
 use crate::small_values::SmallValues;
 use crate::threads::ScheduleSearch;
 use crate::verdict::{Answer, EngineName, Verdict};
@@ -149,18 +149,16 @@ impl Question {
 pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budget) -> Answer {
     let begin = Instant::now();
     let engines = question.engines(task);
-    let easy = Discharged::new(task, &session.prover);
     // What is found must still be confirmed.
     let search = budget.left().map_or_else(
         || budget.clone(),
         |left| budget.within(left.saturating_sub(MOST_CONFIRMING.min(left / 8))),
     );
-    let mut found =
-        portfolio_prepared(&easy.prepared, &easy.task, &engines, question.extent, (session, &search));
-    found.verdicts = easy.complete(task, found.verdicts);
-    if easy.open.is_empty() && !easy.holds.is_empty() {
-        found.facts.by = Some(EngineName::DataFlow);
-    }
+    let seen = if question.engine == EngineChoice::Auto { first_look(task, session, &search) } else { None };
+    // That a run was made to its end is no proof to show.
+    let is_enough = |seen: &Answer| !question.shows_proofs || seen.verdicts.iter().any(|v| v.run().is_some());
+    let seen = seen.filter(is_enough);
+    let found = seen.unwrap_or_else(|| searched(task, &engines, question.extent, (session, &search)));
     let taken = begin.elapsed();
     let mut answer = confirm(found, task, &engines, &question.replaying, (session, budget), taken);
     if question.extent == Extent::EveryCheck
@@ -175,4 +173,20 @@ pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budg
         _ => true,
     }));
     answer
+}
+
+/// What data flow and engines find.
+fn searched(
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    extent: Extent,
+    (session, budget): (&Session, &Budget),
+) -> Answer {
+    let easy = Discharged::new(task, &session.prover);
+    let mut found = portfolio_prepared(&easy.prepared, &easy.task, engines, extent, (session, budget));
+    found.verdicts = easy.complete(task, found.verdicts);
+    if easy.open.is_empty() && !easy.holds.is_empty() {
+        found.facts.by = Some(EngineName::DataFlow);
+    }
+    found
 }

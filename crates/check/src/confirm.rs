@@ -20,6 +20,7 @@ use crate::engine::{Engine, Session};
 use crate::harness::{self, Enclosure, Replay};
 use crate::portfolio::{Extent, portfolio};
 use crate::prover::Prover;
+use crate::single_run::reached_of;
 use crate::unrolled_proof::{self, Opinion};
 use crate::verdict::{
     Answer, EngineName, Evidence, FailingRun, Overall, Proof, ProofCheck, ProofKind, Verdict, Why,
@@ -224,10 +225,15 @@ fn unsupported(
 ) -> Option<Why> {
     let first = task.unsupported.first()?;
     let site = |place: &Unsupported| ErrorSite { node: place.node, kind: ErrorKind::Assertion };
+    let why = |place: &Unsupported, reached| Why::Unsupported { what: place.words(&task.program), reached };
+    let nodes = task.unsupported.iter().map(|place| place.node).collect();
+    if let Some(reached) = reached_of(task, &nodes, session, budget) {
+        let place = task.unsupported.iter().find(|place| reached.contains(&place.node));
+        return place.map(|place| why(place, true));
+    }
     let asked = task.with_checks(task.unsupported.iter().map(site).collect());
     let mut answer = portfolio(&asked, engines, Extent::FirstFailure, session, budget);
     check_unrollings(&mut answer, &asked, session, budget);
-    let why = |place: &Unsupported, reached| Why::Unsupported { what: place.words(&task.program), reached };
     match answer.decision() {
         Overall::Safe => None,
         Overall::Unsafe(run) => Some(why(task.unsupported.get(run.target).unwrap_or(first), true)),
@@ -270,6 +276,11 @@ fn other_doubts(
         return None;
     }
     let bounds = Task { program: Arc::new(checked), checks: sites, ..task.clone() };
+    let out_of_bounds = |site: &ErrorSite| Why::OutOfBounds(bounds.program.location(site.node).span);
+    let nodes = bounds.checks.iter().map(|site| site.node).collect();
+    if let Some(reached) = reached_of(&bounds, &nodes, session, budget) {
+        return bounds.checks.iter().find(|site| reached.contains(&site.node)).map(out_of_bounds);
+    }
     // Some engines prove only: a run to such an index would not be found.
     let mut engines = engines.to_vec();
     if !engines.iter().any(|engine| engine.name() == EngineName::Bounded) {
@@ -277,10 +288,7 @@ fn other_doubts(
     }
     let answer = portfolio(&bounds, &engines, Extent::FirstFailure, session, budget);
     match answer.decision() {
-        Overall::Unsafe(run) => {
-            let site = &bounds.checks[run.target];
-            Some(Why::OutOfBounds(bounds.program.location(site.node).span))
-        }
+        Overall::Unsafe(run) => Some(out_of_bounds(&bounds.checks[run.target])),
         Overall::Safe | Overall::Unknown(_) => None,
     }
 }

@@ -16,6 +16,7 @@ use wherefore_program::{
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
 use crate::portfolio::{Extent, portfolio};
+use crate::single_run::reached_of;
 use crate::verdict::{Answer, FailingRun, Proof, Reached, Verdict};
 
 /// Finds, for each check that holds, whether runs come to it, as far as the budget goes.
@@ -69,6 +70,11 @@ impl Question<'_> {
     /// Those of some locations that no run comes to. Locations on the runs that are found are added
     /// to `visited`.
     fn unreachable(&self, wanted: BTreeSet<Node>, visited: &mut BTreeSet<Node>) -> BTreeSet<Node> {
+        if let Some(reached) = reached_of(self.task, &wanted, self.session, self.budget) {
+            let unreachable = wanted.difference(&reached).copied().collect();
+            visited.extend(reached);
+            return unreachable;
+        }
         let mut open: Vec<Node> = wanted.into_iter().filter(|node| !visited.contains(node)).collect();
         while !open.is_empty() && self.budget.stopped().is_none() {
             let site = |node: &Node| ErrorSite { node: *node, kind: ErrorKind::Assertion };

@@ -4,8 +4,12 @@
 //! may have millions of steps; the checks that it does not violate hold. Values that are never read
 //! do not make a second run: the engine follows which variables have values that are open
 //! ([`Open`]), and gives up where one decides how the run goes on.
+//!
+//! No engine is faster if there is one run only, and a program that takes input is soon seen to do
+//! so: such runs are looked for before anything else is found out about a program (`first_look.rs`).
+//! Besides, the engine is asked about the part of a program that matters, like all others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -24,6 +28,9 @@ use crate::verdict::{
 };
 
 mod filled;
+mod first_look;
+
+pub(crate) use first_look::{first_look, reached_of};
 
 /// Makes the run of a program that takes no input.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,8 +42,8 @@ const PACE: u64 = 4096;
 const STEPS_OF_WORK: u64 = 16;
 /// The most open calls.
 const MOST_OPEN: usize = 100_000;
-/// Traces with more cells of state than this are not made.
-const MOST_CELLS: usize = 1 << 27;
+/// The engine does not keep runs with more cells of state in all their steps.
+const MOST_CELLS: u64 = 1 << 27;
 
 impl Engine for SingleRun {
     fn name(&self) -> EngineName {
@@ -54,30 +61,34 @@ impl Engine for SingleRun {
             Verdict::Unknown(Why::Undecided(vec![Stopped { engine: by, cause, bound: None, excluded: 0 }]))
         };
         let checks: BTreeSet<Node> = task.checks.iter().map(|check| check.node).collect();
-        let reached = match follow(&task.program, &checks, budget) {
+        let reached = match follow(task, &checks, budget) {
             Ok(reached) => reached,
             Err(cause) => return Answer { verdicts: vec![open(cause); task.checks.len()], facts },
         };
         // No other solver can check the proof.
         let safe = match session.prover {
-            Prover::Embedded => {
-                let evidence =
-                    Evidence { by, kind: ProofKind::Saturation, checked: ProofCheck::NotApplicable };
-                Verdict::Safe(Proof { evidence: Arc::new(evidence), reached: Reached::Unknown })
-            }
+            Prover::Embedded => Verdict::Safe(proof()),
             _ => open(Cause::NotTried),
         };
         let verdicts = task.checks.iter().enumerate().map(|(at, check)| {
-            if !reached.contains(&check.node) {
-                return safe.clone();
+            let Some(arrival) = reached.get(&check.node) else { return safe.clone() };
+            if arrival.steps.saturating_mul(arrival.cells) > MOST_CELLS {
+                return open(Cause::TooLarge);
             }
-            match trace(&task.program, check.node) {
+            match last_steps(&task.program, &mut NoChoice::default(), arrival.steps, 0) {
                 Some(trace) => Verdict::Unsafe(Box::new(FailingRun::of_trace(trace, at, by))),
                 None => open(Cause::TooLarge),
             }
         });
         Answer { verdicts: verdicts.collect(), facts }
     }
+}
+
+/// The proof that the run does not violate a check: it was made to its end.
+fn proof() -> Proof {
+    let (by, kind) = (EngineName::SingleRun, ProofKind::Saturation);
+    let evidence = Evidence { by, kind, checked: ProofCheck::NotApplicable };
+    Proof { evidence: Arc::new(evidence), reached: Reached::Unknown }
 }
 
 /// No choice is made.
@@ -106,13 +117,26 @@ impl Choices for NoChoice {
     }
 }
 
+/// How the run comes to a node for the first time.
+struct Arrival {
+    /// The steps until then.
+    steps: u64,
+    /// The cells of the state.
+    cells: u64,
+    /// Whether a step before it may bring a value of the model that the compiled program has not.
+    rests_on_approximation: bool,
+}
+
 /// Makes the run of a program to its end: the nodes among some that it comes to.
-fn follow(program: &Program, nodes: &BTreeSet<Node>, budget: &Budget) -> Result<BTreeSet<Node>, Cause> {
+fn follow(task: &Task, nodes: &BTreeSet<Node>, budget: &Budget) -> Result<BTreeMap<Node, Arrival>, Cause> {
+    let program = &task.program;
+    let approximations: FxHashSet<EdgeRef> = task.approximations.iter().copied().collect();
+    let mut rests_on_approximation = false;
     let accesses = Accesses::new(program);
     let mut open = Open::new(program, &accesses);
     let interpreter = Interpreter::new(program);
     let mut choices = NoChoice::default();
-    let mut reached = BTreeSet::new();
+    let mut reached = BTreeMap::new();
     let Ok(mut state) = interpreter.begin(&mut choices) else { return Err(Cause::TakesInput) };
     if choices.saw_open {
         return Err(Cause::TakesInput);
@@ -121,7 +145,8 @@ fn follow(program: &Program, nodes: &BTreeSet<Node>, budget: &Budget) -> Result<
     loop {
         let Some(node) = state.node() else { return Ok(reached) };
         if nodes.contains(&node) {
-            reached.insert(node);
+            let cells = cells_of(&state);
+            reached.entry(node).or_insert(Arrival { steps, cells, rests_on_approximation });
         }
         if steps % PACE == 0 {
             budget.spend(PACE / STEPS_OF_WORK);
@@ -139,6 +164,7 @@ fn follow(program: &Program, nodes: &BTreeSet<Node>, budget: &Budget) -> Result<
         choices.saw_open = false;
         match interpreter.take(&mut state, &mut choices) {
             Stepped::Edge(edge) => {
+                rests_on_approximation |= !approximations.is_empty() && approximations.contains(&edge);
                 let saw_open = choices.saw_open;
                 let known = open.step(edge, saw_open, &|expr| interpreter.evaluate(&state, expr));
                 let Some(written) = known else { return Err(Cause::TakesInput) };
@@ -549,20 +575,21 @@ fn passes_values_on(operation: &Operation) -> bool {
     }
 }
 
-/// The run up to a node, step by step; none if it is too long to be kept.
-fn trace(program: &Program, end: Node) -> Option<Trace> {
+fn cells_of(state: &State) -> u64 {
+    let locals = state.stack.iter().map(|frame| frame.locals.len()).sum::<usize>();
+    (state.globals.len() + 2 * state.memory.len() + locals) as u64
+}
+
+/// The first steps of a run, of which the earliest are not kept.
+fn last_steps(program: &Program, choices: &mut dyn Choices, steps: u64, left_out: u64) -> Option<Trace> {
     let interpreter = Interpreter::new(program);
-    let mut choices = NoChoice::default();
-    let mut state: State = interpreter.begin(&mut choices).ok()?;
+    let mut state: State = interpreter.begin(choices).ok()?;
+    for _ in 0..left_out {
+        let Stepped::Edge(_) = interpreter.take(&mut state, choices) else { return None };
+    }
     let mut trace = Trace { start: state.clone(), steps: Vec::new() };
-    let mut cells = 0;
-    while state.node() != Some(end) {
-        let Stepped::Edge(edge) = interpreter.take(&mut state, &mut choices) else { return None };
-        cells += state.globals.len() + 2 * state.memory.len();
-        cells += state.stack.iter().map(|frame| frame.locals.len()).sum::<usize>();
-        if cells > MOST_CELLS {
-            return None;
-        }
+    for _ in left_out..steps {
+        let Stepped::Edge(edge) = interpreter.take(&mut state, choices) else { return None };
         trace.steps.push(Step { edge, state: state.clone() });
     }
     Some(trace)

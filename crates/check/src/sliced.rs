@@ -106,7 +106,7 @@ impl Sliced {
             !self.slice.has(Node { procedure: edge.procedure, location })
         };
         let takes_input = self.original.inputs.iter().any(|input| is_left_out(input.edge));
-        LeftOut { parts, steps: 0, takes_input, slice: Arc::new(self.slice.clone()) }
+        LeftOut { parts, takes_input, slice: Arc::new(self.slice.clone()) }
     }
 
     /// A proof without what it says about locations that the slice does not have.
@@ -263,7 +263,7 @@ mod tests {
                     unsigned k = n + i;\n\
                     while (k != 1) { k = k % 2 ? 3 * k + 1 : k / 2; s += shown; }\n\
                     }\n\
-                    n = 1; reach_error(); return 0; }\n";
+                    n = 1; if (in() > 3) reach_error(); return 0; }\n";
         let task = task(text);
         let budget = Budget::time(Duration::from_secs(20));
         let answer = answer(&task, &Question::default(), &Session::default(), &budget);

@@ -88,6 +88,8 @@ pub struct FailingRun {
     pub schedule: Option<Arc<Schedule>>,
     /// What the run leaves out; none if it is a run of the program step by step.
     pub left_out: Option<Arc<LeftOut>>,
+    /// How many steps of the beginning are not kept, since the run is long.
+    pub steps_left_out: usize,
 }
 
 /// Loops and calls that a failing run leaves out: they end, and nothing that the run does depends on
@@ -96,8 +98,6 @@ pub struct FailingRun {
 pub struct LeftOut {
     /// The loops and calls.
     pub parts: Vec<Span>,
-    /// How many steps of the beginning are left out, too.
-    pub steps: usize,
     /// Whether inputs are taken there.
     pub takes_input: bool,
     /// The program without them, of which the run is one, step by step.
@@ -114,21 +114,40 @@ impl FailingRun {
     /// bring values that matter for what is asked later.
     pub fn shorten(&mut self, most: usize, matters: impl Fn(EdgeRef) -> bool) {
         let Some(early) = self.trace.steps.len().checked_sub(most).filter(|early| *early > 0) else { return };
-        let Some(left_out) = &mut self.left_out else { return };
-        if self.trace.steps[..early].iter().any(|step| matters(step.edge)) {
+        if self.left_out.is_none() || self.trace.steps[..early].iter().any(|step| matters(step.edge)) {
             return;
         }
-        Arc::make_mut(left_out).steps += early;
+        self.steps_left_out += early;
         if let Some(last) = self.trace.steps.drain(..early).next_back() {
             self.trace.start = last.state;
         }
         self.path = self.trace.steps.iter().map(|step| step.edge).collect();
     }
 
+    /// Why what led to the failure is not told; none if the whole run is kept.
+    pub fn too_long(&self) -> Option<String> {
+        let steps = self.steps_left_out;
+        (steps > 0).then(|| {
+            format!(
+                "the run is too long to be followed from its beginning: its first {steps} steps are not kept"
+            )
+        })
+    }
+
     /// A run whose path is that of its trace.
     pub fn of_trace(trace: Trace, target: usize, by: EngineName) -> Self {
         let path = trace.steps.iter().map(|step| step.edge).collect();
-        Self { trace, path, target, is_shortest: false, by, replay: None, schedule: None, left_out: None }
+        Self {
+            trace,
+            path,
+            target,
+            is_shortest: false,
+            by,
+            replay: None,
+            schedule: None,
+            left_out: None,
+            steps_left_out: 0,
+        }
     }
 }
 

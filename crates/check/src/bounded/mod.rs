@@ -213,6 +213,7 @@ fn read_run(
             replay: None,
             schedule: None,
             left_out: None,
+            steps_left_out: 0,
         },
         conditions,
     )

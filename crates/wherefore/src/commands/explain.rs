@@ -241,17 +241,10 @@ pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, ans
     let mut explanation = match answer.decision() {
         Overall::Unsafe(run) => {
             let run = &settled(args, subject, run, &seen);
-            let lines = match program.has_small_data() {
-                true => seen.exact_lines(run.clone(), seen.effort / 2),
-                false => seen.lines(run.clone(), seen.effort / 2, Conditions::Wanted),
-            };
-            let rest = seen.effort / 2;
-            let mut explanation =
-                wherefore_explain::Subject { effort: rest, ..seen }.explain(run.clone(), lines);
-            if let (Some(first), Some(outcome)) = (explanation.runs.first_mut(), &run.replay) {
-                first.replay = Some(model_replay(&Replayed::of(outcome)));
+            match run.too_long() {
+                Some(why) => unexplained(subject, run, why, seen),
+                None => explained_failure(run, seen),
             }
-            explanation
         }
         Overall::Safe => {
             let mut explanation = seen.without_failure();
@@ -295,6 +288,37 @@ pub fn explained(args: &ProgramArgs, effort: &EffortArgs, subject: &Subject, ans
     };
     explanation.reproduce = reproduce(args, subject, &explanation);
     explanation
+}
+
+/// A failing run, with all that is found out about it.
+fn explained_failure(run: &FailingRun, seen: wherefore_explain::Subject<'_>) -> Explanation {
+    let half = seen.effort / 2;
+    let lines = match seen.task.program.has_small_data() {
+        true => seen.exact_lines(run.clone(), half),
+        false => seen.lines(run.clone(), half, Conditions::Wanted),
+    };
+    let mut explanation = wherefore_explain::Subject { effort: half, ..seen }.explain(run.clone(), lines);
+    if let (Some(first), Some(outcome)) = (explanation.runs.first_mut(), &run.replay) {
+        first.replay = Some(model_replay(&Replayed::of(outcome)));
+    }
+    explanation
+}
+
+/// Where the program fails, and why no more is told.
+fn unexplained(
+    subject: &Subject,
+    run: &FailingRun,
+    why: String,
+    seen: wherefore_explain::Subject<'_>,
+) -> Explanation {
+    let last = run.trace.states().last();
+    let place = wherefore_explain::place_of(&subject.task.program, &subject.task.checks[run.target], last);
+    Explanation {
+        verdict: model::Verdict::Unsafe,
+        error: Some(place),
+        reason: Some(why),
+        ..seen.without_failure()
+    }
 }
 
 /// The run that is explained: that of bounded checking if it finds one, whichever engine was faster

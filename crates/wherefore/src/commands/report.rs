@@ -168,7 +168,7 @@ impl Run {
         let trace = steps(task, run);
         let slice = slice_of(&trace);
         let replay = run.replay.as_ref().map(Replayed::of);
-        let steps_left_out = run.left_out.as_ref().map_or(0, |left_out| left_out.steps);
+        let steps_left_out = run.steps_left_out;
         let left_out = left_out(&task.program, run);
         Self { trace, shortest: run.is_shortest, slice, replay, left_out, steps_left_out }
     }

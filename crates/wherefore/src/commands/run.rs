@@ -68,7 +68,8 @@ pub fn sliced_steps(task: &Task, run: &FailingRun, call_stack: CallStack) -> Vec
     let everything = &mut |_| ControlFlow::Continue(());
     let ignoring = run.program(program).with_rules_ignored();
     let mut slicer = PathSlicer::with_stops(&ignoring, Stops::LikeExits);
-    let slice = slicer.slice_with(&run.path, options, everything).ok();
+    let is_whole = run.steps_left_out == 0;
+    let slice = is_whole.then(|| slicer.slice_with(&run.path, options, everything).ok()).flatten();
     let taken = slice.map(|slice| slice.taken.into_iter().collect::<BTreeSet<usize>>());
     let matter = taken.map(|taken| shown.at(&taken).into_iter().collect::<BTreeSet<usize>>());
     let mut steps = of_steps(program, shown);

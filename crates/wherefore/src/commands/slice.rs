@@ -110,6 +110,10 @@ impl SliceReport {
         };
         if let Some(run) = answer.verdicts.iter().find_map(Verdict::run) {
             report.error = Some(Place::of(program, &subject.task.checks[run.target], Some(run)));
+            report.reason = run.too_long();
+            if report.reason.is_some() {
+                return report;
+            }
             let call_stack = match args.calls {
                 Calls::Keep => CallStack::Keep,
                 Calls::Skip => CallStack::Skip,

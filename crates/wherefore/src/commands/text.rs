@@ -203,6 +203,9 @@ pub fn slice(answer: &SliceReport, file: &str) -> String {
     let _ = write!(out, "{file}: ");
     verdict(&mut out, answer.verdict, answer.reason.as_deref(), colour::is_wanted());
     let _ = writeln!(out);
+    if let (None, Some(error), Some(why)) = (answer.steps, &answer.error, &answer.reason) {
+        let _ = writeln!(out, "\nit fails at {}; {why}", error.words());
+    }
     let (Some(steps), Some(error)) = (answer.steps, &answer.error) else { return out };
     let count = answer.slice.len();
     let _ = writeln!(out, "\n{count} of {steps} steps of a failing run matter, to {}:", error.words());

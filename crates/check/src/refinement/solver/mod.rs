@@ -340,6 +340,7 @@ impl<'a> Refinement<'a> {
             replay: None,
             schedule: None,
             left_out: None,
+            steps_left_out: 0,
         }
     }
 
