@@ -22,7 +22,7 @@ use crate::refinement::solver::SolverRefinement;
 use crate::single_run::{SingleRun, first_look};
 use crate::small_values::SmallValues;
 use crate::threads::ScheduleSearch;
-use crate::verdict::{Answer, EngineName, Verdict};
+use crate::verdict::{Answer, EngineName, Facts, FailingRun, Verdict, Why};
 
 /// How a task is decided.
 #[derive(Clone, Debug)]
@@ -154,11 +154,10 @@ pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budg
         || budget.clone(),
         |left| budget.within(left.saturating_sub(MOST_CONFIRMING.min(left / 8))),
     );
-    let seen = if question.engine == EngineChoice::Auto { first_look(task, session, &search) } else { None };
-    // That a run was made to its end is no proof to show.
-    let is_enough = |seen: &Answer| !question.shows_proofs || seen.verdicts.iter().any(|v| v.run().is_some());
-    let seen = seen.filter(is_enough);
-    let found = seen.unwrap_or_else(|| searched(task, &engines, question.extent, (session, &search)));
+    let found = match question.engine {
+        EngineChoice::Auto => looked_at(task, &engines, question, (session, &search)),
+        _ => searched(task, &engines, question.extent, (session, &search)),
+    };
     let taken = begin.elapsed();
     let mut answer = confirm(found, task, &engines, &question.replaying, (session, budget), taken);
     if question.extent == Extent::EveryCheck
@@ -173,6 +172,46 @@ pub fn answer(task: &Task, question: &Question, session: &Session, budget: &Budg
         _ => true,
     }));
     answer
+}
+
+/// What a look at the only run of a task finds, and data flow and engines about the checks that it
+/// leaves.
+fn looked_at(
+    task: &Task,
+    engines: &[Arc<dyn Engine>],
+    question: &Question,
+    (session, budget): (&Session, &Budget),
+) -> Answer {
+    let fails =
+        |verdicts: &[Option<Verdict>]| verdicts.iter().flatten().any(|verdict| verdict.run().is_some());
+    let seen = first_look(task, session, budget);
+    // That a run was made to its end is no proof to show.
+    let seen = seen.filter(|verdicts| !question.shows_proofs || fails(verdicts));
+    let seen = seen.unwrap_or_else(|| vec![None; task.checks.len()]);
+    let left: Vec<usize> = (0..task.checks.len()).filter(|at| seen[*at].is_none()).collect();
+    if left.len() == task.checks.len() {
+        return searched(task, engines, question.extent, (session, budget));
+    }
+    let is_enough = left.is_empty() || question.extent == Extent::FirstFailure && fails(&seen);
+    let mut facts = Facts { by: Some(EngineName::SingleRun), ..Facts::default() };
+    let mut verdicts: Vec<Verdict> = Vec::with_capacity(seen.len());
+    let mut others = Vec::new().into_iter();
+    if !is_enough {
+        let open = task.with_checks(left.iter().map(|at| task.checks[*at].clone()).collect());
+        let found = searched(&open, engines, question.extent, (session, budget));
+        if found.facts.by.is_some() && !fails(&seen) {
+            facts = found.facts;
+        }
+        others = found.verdicts.into_iter();
+    }
+    for (at, verdict) in seen.into_iter().enumerate() {
+        let verdict = verdict.or_else(|| others.next());
+        verdicts.push(match verdict.unwrap_or(Verdict::Unknown(Why::NotAsked)) {
+            Verdict::Unsafe(run) => Verdict::Unsafe(Box::new(FailingRun { target: at, ..*run })),
+            other => other,
+        });
+    }
+    Answer { verdicts, facts }
 }
 
 /// What data flow and engines find.

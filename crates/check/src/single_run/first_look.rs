@@ -5,23 +5,23 @@
 //! it does not violate hold. Where it violates one, so does any run of the program that comes there,
 //! and one is made with fixed inputs. Of a long run, only the last steps are kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use wherefore_program::{Choices, Interpreter, Node, Program, Stepped, Task, Trace};
+use wherefore_program::{Choices, ErrorKind, Interpreter, Node, Program, Stepped, Task, Trace};
 
 use super::{Arrival, PACE, STEPS_OF_WORK, SingleRun, cells_of, follow, last_steps, proof};
 use crate::budget::Budget;
 use crate::engine::{Engine, Session};
 use crate::prover::Prover;
 use crate::sliced::Sliced;
-use crate::verdict::{Answer, Cause, EngineName, Facts, FailingRun, Verdict};
+use crate::verdict::{Cause, EngineName, FailingRun, Verdict};
 
 /// A look takes at most this long, and at most an eighth of the time.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// The part of a program that matters is not looked for if there are more checks than this: it would
-/// be most of the program.
+/// The part of a program that matters for its assertions is not looked for if there are more than
+/// this: it would be most of the program.
 const MOST_CHECKS: usize = 64;
 
 /// Runs of more steps, or with more cells of state in all their steps, are not kept as a whole: of
@@ -33,39 +33,57 @@ const LAST_STEPS: u64 = 500;
 /// The inputs that are tried. The number of arguments of a program is not 0.
 const INPUTS: [u64; 2] = [0, 1];
 
-/// The verdicts on all checks of a task, if what matters for them takes no input, and its run does
-/// not take long.
-pub(crate) fn first_look(task: &Task, session: &Session, budget: &Budget) -> Option<Answer> {
+/// The verdicts on the checks of a task, as far as what matters for them takes no input, and its run
+/// does not take long. On the rules of the language there are verdicts only if there is one run of
+/// the whole program.
+pub(crate) fn first_look(task: &Task, session: &Session, budget: &Budget) -> Option<Vec<Option<Verdict>>> {
     let look = for_a_look(task, session, budget)?;
     let checks: BTreeSet<Node> = task.checks.iter().map(|check| check.node).collect();
     if checks.is_empty() {
         return None;
     }
-    let reached = match follow(task, &checks, &look) {
-        Ok(reached) => reached,
-        Err(Cause::TakesInput) if checks.len() <= MOST_CHECKS => {
-            let part = Sliced::new(task, &session.prover)?;
-            follow(&part.task, &checks, &look).ok()?
+    let all: Vec<usize> = (0..task.checks.len()).collect();
+    match follow(task, &checks, &look) {
+        Ok(reached) => Some(verdicts(task, &all, &reached, budget)),
+        Err(Cause::TakesInput) => {
+            let is_own = |at: &usize| !matches!(task.checks[*at].kind, ErrorKind::Violation(_));
+            let own: Vec<usize> = all.into_iter().filter(is_own).collect();
+            if own.is_empty() || own.len() > MOST_CHECKS {
+                return None;
+            }
+            let asked = task.with_checks(own.iter().map(|at| task.checks[*at].clone()).collect());
+            let part = Sliced::new(&asked, &session.prover)?;
+            let nodes = asked.checks.iter().map(|check| check.node).collect();
+            let reached = follow(&part.task, &nodes, &look).ok()?;
+            Some(verdicts(task, &own, &reached, budget))
         }
-        Err(_) => return None,
-    };
-    let by = EngineName::SingleRun;
-    let most_cells = MOST_CELLS / (reached.len().max(1) as u64);
-    let mut verdicts = Vec::with_capacity(task.checks.len());
-    for (at, check) in task.checks.iter().enumerate() {
-        let Some(arrival) = reached.get(&check.node) else {
-            verdicts.push(Verdict::Safe(proof()));
-            continue;
-        };
-        let (trace, steps_left_out) = run_to(task, check.node, most_cells, budget)?;
-        // Early steps may bring values of the model only: they must not decide how the run ends.
-        if steps_left_out > 0 && arrival.rests_on_approximation {
-            return None;
-        }
-        let run = FailingRun::of_trace(trace, at, by);
-        verdicts.push(Verdict::Unsafe(Box::new(FailingRun { steps_left_out, ..run })));
+        Err(_) => None,
     }
-    Some(Answer { verdicts, facts: Facts { by: Some(by), ..Facts::default() } })
+}
+
+/// The verdicts on some checks of a task, from where the run of what matters for them comes.
+fn verdicts(
+    task: &Task,
+    asked: &[usize],
+    reached: &BTreeMap<Node, Arrival>,
+    budget: &Budget,
+) -> Vec<Option<Verdict>> {
+    let most_cells = MOST_CELLS / (reached.len().max(1) as u64);
+    let mut verdicts = vec![None; task.checks.len()];
+    for at in asked.iter().copied() {
+        let node = task.checks[at].node;
+        verdicts[at] = match reached.get(&node) {
+            None => Some(Verdict::Safe(proof())),
+            Some(arrival) => run_to(task, node, most_cells, budget)
+                // Early steps may bring values of the model only, on which the end may depend.
+                .filter(|(_, steps_left_out)| *steps_left_out == 0 || !arrival.rests_on_approximation)
+                .map(|(trace, steps_left_out)| {
+                    let run = FailingRun::of_trace(trace, at, EngineName::SingleRun);
+                    Verdict::Unsafe(Box::new(FailingRun { steps_left_out, ..run }))
+                }),
+        };
+    }
+    verdicts
 }
 
 /// Those of some nodes that runs come to, if the program takes no input and its run does not take
@@ -132,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    fn look(text: &str) -> Option<Answer> {
+    fn look(text: &str) -> Option<Vec<Option<Verdict>>> {
         let task = parse(Language::C, "t.c", text, None).unwrap_or_else(|error| panic!("{}", error.render()));
         first_look(&task, &Session::default(), &Budget::time(Duration::from_secs(60)))
     }
@@ -145,12 +163,12 @@ mod tests {
         let text = format!(
             "{SUM}int main(void) {{ add(100000); if (sum == 704982704u) reach_error(); return 0; }}\n"
         );
-        let answer = look(&text).unwrap();
-        let run = answer.verdicts[0].run().unwrap();
+        let verdicts = look(&text).unwrap();
+        let run = verdicts[0].as_ref().and_then(Verdict::run).unwrap();
         assert_eq!(run.trace.steps.len() as u64, LAST_STEPS);
         assert!(run.steps_left_out > 200_000, "{}", run.steps_left_out);
         let other = text.replace("704982704u", "704982705u");
-        assert!(look(&other).unwrap().verdicts[0].proof().is_some());
+        assert!(matches!(look(&other).unwrap()[0], Some(Verdict::Safe(_))));
     }
 
     #[test]
@@ -161,9 +179,9 @@ mod tests {
                  int main(int argc, char **argv) {{ if (argc == 2 && argv[1][0]) seen = 1;\n\
                  if (in()) seen = 2; add(10); if ({condition}) reach_error(); return seen; }}\n"
             );
-            let answer = look(&text).unwrap();
-            assert_eq!(answer.verdicts[0].run().is_some(), fails, "{text}");
-            assert_eq!(answer.verdicts[0].proof().is_some(), !fails, "{text}");
+            let verdicts = look(&text).unwrap();
+            assert_eq!(matches!(verdicts[0], Some(Verdict::Unsafe(_))), fails, "{text}");
+            assert_eq!(matches!(verdicts[0], Some(Verdict::Safe(_))), !fails, "{text}");
         }
     }
 
