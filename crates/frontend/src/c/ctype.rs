@@ -1,5 +1,6 @@
 //! The types of C: sizes, alignment, layout of structures, conversions.
 
+use super::composed::Composed;
 use super::problem::Problem;
 use std::rc::Rc;
 
@@ -214,6 +215,8 @@ pub(crate) struct Record {
     pub(crate) said_size: Option<u64>,
     /// What is wrong with it: matters only if it is used.
     pub(crate) problem: Option<Problem>,
+    /// What it is in C, if that is no structure.
+    pub(crate) stands_for: Option<Composed>,
 }
 
 impl Record {
@@ -449,6 +452,9 @@ impl Types {
             CType::Array(of, _) => format!("{} []", self.show(of)),
             CType::Record(id) => {
                 let record = self.record(*id);
+                if record.stands_for.is_some() {
+                    return record.name.clone();
+                }
                 format!("{} {}", if record.union { "union" } else { "struct" }, record.name)
             }
             CType::Function(signature) => format!("function returning {}", self.show(&signature.result)),

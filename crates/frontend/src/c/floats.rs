@@ -2,8 +2,8 @@
 //!
 //! `float` and `double` are the formats of IEEE 754, and every operation is rounded to its type. On
 //! i386 this is an assumption: without `-mfpmath=sse`, compilers keep numbers with more precision
-//! than they have. `long double`, `_Float128` and the integers of 128 bits, which are treated like
-//! them, have no exact model: values of such types are *opaque*, anything each time they are read.
+//! than they have. `long double` and `_Float128` have no exact model: values of such types are
+//! *opaque*, anything each time they are read.
 
 use wherefore_program::{Format, Rounding};
 

@@ -11,6 +11,7 @@
 //!    `attributes.rs`, `pragmas.rs`: what the parser does not keep. [`Mentions`]: whether a
 //!    property speaks of anything in the text.
 //! 3. `sema`: names and types; its result is `tree.rs`, its types are `ctype.rs`.
+//!    `composed.rs`: integers of 128 bits and the like as structures.
 //!    `floats.rs`: which floating-point types are followed.
 //!    `variadic.rs`: variable arguments as a structure in memory; `bulk.rs`: `memset` and `memcpy`
 //!    of whole objects as assignments.
@@ -30,6 +31,7 @@ mod attributes;
 mod bulk;
 mod calls;
 mod cimple;
+mod composed;
 mod ctype;
 mod doubts;
 mod errno;

@@ -241,13 +241,14 @@ pub(crate) struct Model {
 
 /// The files. One is linked when a program uses a function that it defines and the program does
 /// not.
-pub(crate) const MODELS: [Model; 9] = [
+pub(crate) const MODELS: [Model; 10] = [
     Model { name: "<library>", text: include_str!("library.c") },
     Model { name: "<texts>", text: include_str!("library/texts.c") },
     Model { name: "<exits>", text: include_str!("library/exits.c") },
     Model { name: "<jumps>", text: include_str!("library/jumps.c") },
     Model { name: "<quotients>", text: include_str!("library/quotients.c") },
     Model { name: "<numbers>", text: include_str!("library/numbers.c") },
+    Model { name: "<wide>", text: include_str!("library/wide.c") },
     Model { name: "<sort>", text: include_str!("library/sort.c") },
     Model { name: "<print>", text: include_str!("library/print.c") },
     Model { name: INPUTS, text: include_str!("library/inputs.c") },

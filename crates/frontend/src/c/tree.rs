@@ -272,6 +272,8 @@ pub(crate) enum TermKind {
     Call(Box<Term>, Vec<Term>),
     /// A function on floating-point numbers that the compiler knows.
     FloatCall(FloatFunction, Vec<Term>),
+    /// A value of structure type, by its scalars.
+    Compose(Vec<Term>),
     /// A statement expression.
     Block(Vec<Statement>, Option<Box<Term>>),
 }
@@ -384,7 +386,7 @@ impl Term {
             | Assign(a, b)
             | Update(a, b, _) => is_such(a) || is_such(b),
             Conditional(a, b, c) => is_such(a) || is_such(b) || is_such(c),
-            Comma(terms) | FloatCall(_, terms) => terms.iter().any(is_such),
+            Comma(terms) | Compose(terms) | FloatCall(_, terms) => terms.iter().any(is_such),
             Call(callee, arguments) => is_such(callee) || arguments.iter().any(is_such),
             Block(_, value) => value.as_deref().is_some_and(is_such),
         }

@@ -134,6 +134,7 @@ impl Packing<'_> {
             complete: true,
             said_size: None,
             problem: None,
+            stands_for: None,
         });
         let ty = CType::Record(record);
         let id = self.object("arguments", ty.clone(), span);

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::c_support::{RESULTS, compare};
+use crate::c_support::{RESULTS, Random, compare};
 
 /// What the programs start with: bits of numbers, the same for all NaNs.
 const HEAD: &str = "
@@ -124,21 +124,7 @@ int main(void) {
 }";
 }
 
-/// Numbers without end, from a seed (xorshift).
-struct Random(u64);
-
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 8
-    }
-
-    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
-        list[self.next() as usize % list.len()]
-    }
-
     /// Bits of a number, often a special one.
     fn bits(&mut self, double: bool) -> u64 {
         const SPECIAL: [f64; 14] =

@@ -12,6 +12,7 @@ mod c_order;
 mod c_places;
 mod c_support;
 mod c_values;
+mod c_wide;
 mod csmith;
 mod load;
 mod path_slice;

@@ -94,6 +94,19 @@ impl Lower<'_, '_> {
         Ok((first, self.value(right)?))
     }
 
+    /// The values of scalars, from left to right.
+    pub(crate) fn values_in_order(&mut self, terms: &[Term]) -> Checked<Vec<Expr>> {
+        let mut values: Vec<Expr> = Vec::new();
+        for term in terms {
+            if term.has_effects() {
+                let before = std::mem::take(&mut values).into_iter();
+                values = before.map(|value| self.saved(value, term, term.span)).collect();
+            }
+            values.push(self.value(term)?);
+        }
+        Ok(values)
+    }
+
     /// The scalars of all arguments.
     pub(crate) fn argument_values(&mut self, arguments: &[Term]) -> Checked<Vec<Vec<Expr>>> {
         let mut values: Vec<Vec<Expr>> = vec![Vec::new(); arguments.len()];

@@ -318,6 +318,7 @@ impl Lower<'_, '_> {
                 }
             }
             TermKind::FloatCall(function, arguments) => self.float_call(*function, arguments, term),
+            TermKind::Compose(_) => Err(Problem::unsupported(span, "this value of structure type is")),
             TermKind::Block(statements, value) => {
                 self.inner_statements(statements, term.span)?;
                 match value {
@@ -491,6 +492,14 @@ impl Lower<'_, '_> {
             TermKind::Block(statements, Some(value)) => {
                 self.inner_statements(statements, term.span)?;
                 self.aggregate(value)
+            }
+            TermKind::Compose(terms) => {
+                let values = self.values_in_order(terms)?;
+                let is_opaque = |term: &Term| self.cx.tree.types.is_opaque(&term.ty);
+                if terms.iter().any(is_opaque) {
+                    self.note_float(span);
+                }
+                Ok(values)
             }
             TermKind::Conditional(condition, then, otherwise) => {
                 let types = self.piece_types(&term.ty, span)?;

@@ -201,6 +201,7 @@ impl Classes {
                 }
                 last
             }
+            TermKind::Compose(terms) => self.all(tree, &terms.iter().collect::<Vec<_>>()),
             TermKind::FloatCall(_, terms) => {
                 for term in terms {
                     self.value(tree, term);

@@ -50,8 +50,7 @@ fn end_of_jump(mut tokens: Tokens<'_>) -> Option<usize> {
 /// Blanks out what has no meaning here and is not understood by the parser: `__extension__`,
 /// `__thread`, attributes behind labels and on statements, and directives that the preprocessor
 /// left in place. A declaration behind a label gets an empty statement in between, and so does a
-/// label at the end of a block. What is declared without a type gets `int`. Integers of 128 bits
-/// become floating-point numbers of that size, of which nothing is known.
+/// label at the end of a block. What is declared without a type gets `int`.
 pub(crate) fn rewrite(text: &str) -> Rewritten {
     let mut out = text.as_bytes().to_vec();
     let mut insertions: Vec<(usize, Cow<'_, str>)> = Vec::new();
@@ -122,7 +121,9 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
             }
             "__int128" | "__int128_t" | "__uint128_t" => {
                 blank(&mut out, start, start + token.len());
-                insertions.push((start, "_Float128 ".into()));
+                // The parser does not know them: a type that gcc does not have stands for them.
+                let sign = if token == "__uint128_t" { "unsigned " } else { "" };
+                insertions.push((start, format!("{sign}_Float128x ").into()));
             }
             "__attribute__" | "__attribute" if matches!(previous, "struct" | "union" | "enum") => {
                 // Between the word and the name: what it says is read from the text.

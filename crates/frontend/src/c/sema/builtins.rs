@@ -66,7 +66,8 @@ impl Sema<'_> {
             ("constant_p", [argument]) => {
                 let text = matches!(argument.node, Expression::StringLiteral(_));
                 let value = self.value(argument)?;
-                let constant = text || matches!(value.kind, TermKind::Constant(_) | TermKind::Real(_));
+                let constant = text || matches!(value.kind, TermKind::Constant(_) | TermKind::Real(_))
+                    || self.wide_constant(&value).is_some();
                 Ok(Some(Term::new(TermKind::Constant(u64::from(constant)), CType::INT, span)))
             }
             ("classify_type", [argument]) => {
@@ -78,6 +79,7 @@ impl Sema<'_> {
                     CType::Bool | CType::Int { .. } => 1,
                     CType::Pointer(_) | CType::Array(..) | CType::Function(_) => 5,
                     CType::Float(_) => 8,
+                    _ if self.tree.types.wide(&ty).is_some() => 1,
                     CType::Record(id) if self.tree.types.record(id).union => 13,
                     CType::Record(_) => 12,
                 };

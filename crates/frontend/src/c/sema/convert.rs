@@ -88,6 +88,11 @@ impl Sema<'_> {
             return Ok(term);
         }
         let span = term.span;
+        if *ty != CType::Void
+            && (self.tree.types.composed(&term.ty).is_some() || self.tree.types.composed(ty).is_some())
+        {
+            return self.convert_composed(term, ty);
+        }
         let allowed = match (&term.ty, ty) {
             (_, CType::Void) => true,
             (from, to) if from.is_float() => to.is_arithmetic(),
@@ -142,7 +147,7 @@ impl Sema<'_> {
     /// Both values after the usual arithmetic conversions.
     pub(super) fn balance(&mut self, left: Term, right: Term) -> Checked<(Term, Term, CType)> {
         let (a, b) = (left.ty.promoted(), right.ty.promoted());
-        let ty = CType::common(&a, &b);
+        let ty = self.common(&a, &b);
         let (left, right) = (self.convert(left, &a)?, self.convert(right, &b)?);
         Ok((self.convert(left, &ty)?, self.convert(right, &ty)?, ty))
     }

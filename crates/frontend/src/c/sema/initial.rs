@@ -125,7 +125,7 @@ impl Sema<'_> {
             TermKind::Literal(_, initial) if !ty.is_scalar() => initial,
             _ => return None,
         };
-        if value.ty != *ty {
+        if value.ty != *ty || self.tree.types.is_single(ty) {
             return None;
         }
         let within = |item: &InitialItem| InitialItem {
@@ -238,7 +238,7 @@ impl Sema<'_> {
                 }
             }
         }
-        if ty.is_scalar() {
+        if self.tree.types.is_single(ty) {
             if !list.is_empty() {
                 self.item(ty, path, list, &mut 0, out)?;
             }
@@ -442,7 +442,7 @@ impl Sema<'_> {
                     out.extend(items);
                     return Ok(());
                 }
-                if ty.is_scalar() || value.ty == *ty {
+                if self.tree.types.is_single(ty) || value.ty == *ty {
                     *at += 1;
                     let value = self.convert(value, ty)?;
                     self.replace(path, out, span)?;

@@ -5,7 +5,8 @@
 //! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have.
 //!    `declare.rs`: declarations and functions; `unknown.rs`: those that are not understood.
 //!    `initial.rs`: initialisers. `aliases.rs`: second names.
-//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions. `builtins.rs`,
+//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions; `composed.rs`, `wide.rs`:
+//!    those of types with several scalars. `builtins.rs`,
 //!    `bit_builtins.rs`: functions that the compiler knows. `variadic.rs`: `va_list` and what is
 //!    done with it.
 //! 4. `statement.rs`: statements.
@@ -15,6 +16,7 @@ mod assembly;
 mod atomics;
 mod bit_builtins;
 mod builtins;
+mod composed;
 mod convert;
 mod declare;
 mod float_builtins;
@@ -29,6 +31,7 @@ mod statement;
 mod term;
 mod unknown;
 mod variadic;
+mod wide;
 
 pub(crate) use atomics::Qualified;
 

@@ -45,6 +45,10 @@ impl Sema<'_> {
             U::Minus | U::Complement => {
                 let value = self.value(operand)?;
                 self.arithmetic_operand(&value)?;
+                if self.tree.types.composed(&value.ty).is_some() {
+                    let complement = syntax.node.operator.node == U::Complement;
+                    return self.composed_unary(complement, value, span);
+                }
                 let value = self.promote(value)?;
                 let op = if syntax.node.operator.node == U::Minus { UnaryOp::Neg } else { UnaryOp::BitNot };
                 let ty = value.ty.clone();
@@ -72,7 +76,7 @@ impl Sema<'_> {
     }
 
     fn arithmetic_operand(&mut self, term: &Term) -> Checked<()> {
-        if term.ty.is_arithmetic() {
+        if self.tree.types.is_number(&term.ty) {
             return Ok(());
         }
         let message = format!("a number is expected, not `{}`", self.tree.types.show(&term.ty));
@@ -96,6 +100,10 @@ impl Sema<'_> {
         span: Span,
     ) -> Checked<Term> {
         let ty = place.ty.clone();
+        let is_composed = |ty| self.tree.types.composed(ty).is_some();
+        if is_composed(&ty) || is_composed(&value.ty) {
+            return self.update_composed(place, op, value, yields, span);
+        }
         let mut steps = Vec::new();
         let mut value = value;
         // What is added comes before the place to which it is added.
@@ -199,6 +207,11 @@ impl Sema<'_> {
 
     /// The value of `left op right`.
     pub(super) fn combine(&mut self, op: &B, left: Term, right: Term, span: Span) -> Checked<Term> {
+        let is_pointer = left.ty.is_pointer() || right.ty.is_pointer();
+        let is_composed = |ty| self.tree.types.composed(ty).is_some();
+        if !is_pointer && (is_composed(&left.ty) || is_composed(&right.ty)) {
+            return self.combine_composed(op, left, right, span);
+        }
         match op {
             B::Plus if left.ty.is_pointer() => return self.offset(BinaryOp::Add, left, right, span),
             B::Plus if right.ty.is_pointer() => return self.offset(BinaryOp::Add, right, left, span),
@@ -242,10 +255,7 @@ impl Sema<'_> {
         };
         let bitwise = matches!(op, BinaryOp::BitAnd | BinaryOp::BitXor | BinaryOp::BitOr | BinaryOp::URem);
         if ty.is_float() && bitwise {
-            return Err(Problem::new(
-                span,
-                "an operation on the bits of a floating-point number (or of an integer of 128 bits)",
-            ));
+            return Err(Problem::new(span, "an operation on the bits of a floating-point number"));
         }
         Ok(self.operation(op, left, right, ty, span))
     }
@@ -290,10 +300,7 @@ impl Sema<'_> {
 
     fn shift(&mut self, op: &B, left: Term, right: Term, span: Span) -> Checked<Term> {
         if left.ty.is_float() || right.ty.is_float() {
-            return Err(Problem::new(
-                span,
-                "a floating-point number (or an integer of 128 bits) cannot be shifted",
-            ));
+            return Err(Problem::new(span, "a floating-point number cannot be shifted"));
         }
         let (left, right) = (self.promote(left)?, self.promote(right)?);
         let ty = left.ty.clone();
@@ -325,6 +332,9 @@ impl Sema<'_> {
 
     /// A pointer moved by so many elements.
     pub(super) fn offset(&mut self, op: BinaryOp, pointer: Term, index: Term, span: Span) -> Checked<Term> {
+        let long = self.tree.types.long(true);
+        let is_wide = self.tree.types.wide(&index.ty).is_some();
+        let index = if is_wide { self.convert(index, &long)? } else { index };
         if !pointer.ty.is_pointer() || !index.ty.is_integer() {
             return Err(Problem::new(span, "a pointer and an integer are expected"));
         }

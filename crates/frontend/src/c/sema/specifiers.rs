@@ -161,6 +161,7 @@ impl Sema<'_> {
                             "HI" => Some(16),
                             "SI" => Some(32),
                             "DI" => Some(64),
+                            "TI" => Some(128),
                             "word" | "pointer" => Some(self.tree.types.model.pointer_bits()),
                             _ => None,
                         };
@@ -279,6 +280,8 @@ impl Sema<'_> {
                 (TS18661FloatFormat::BinaryInterchange, 128) => CType::Float(16),
                 (TS18661FloatFormat::BinaryExtended, 32) => CType::Float(8),
                 (TS18661FloatFormat::BinaryExtended, 64) => CType::Float(self.long_double()),
+                // What the rewriting has put there for `__int128`.
+                (TS18661FloatFormat::BinaryExtended, 128) => self.tree.types.wide_type(!unsigned),
                 _ => {
                     return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is"));
                 }
@@ -345,6 +348,7 @@ impl Sema<'_> {
         at: lang_c::span::Span,
     ) -> Checked<CType> {
         let ty = match (attributes.mode, ty) {
+            (Some(128), CType::Int { signed, .. }) => self.tree.types.wide_type(signed),
             (Some(bits), CType::Int { signed, .. }) => CType::Int { bits, signed },
             (_, ty) => ty,
         };
@@ -423,6 +427,9 @@ impl Sema<'_> {
             ArraySize::Unknown | ArraySize::VariableUnknown => Length::Unknown,
             ArraySize::VariableExpression(size) | ArraySize::StaticExpression(size) => {
                 let term = self.computed(size)?;
+                let size_type = self.tree.types.size_type();
+                let is_wide = self.tree.types.wide(&term.ty).is_some();
+                let term = if is_wide { self.convert(term, &size_type)? } else { term };
                 if !term.ty.is_integer() {
                     return self.fail(size, "the length of an array is not an integer");
                 }
@@ -568,6 +575,9 @@ impl Sema<'_> {
     pub(super) fn integer_constant(&mut self, node: &Node<lang_c::ast::Expression>) -> Checked<u64> {
         let term = self.computed(node)?;
         match term.kind {
+            _ if self.wide_constant(&term).is_some_and(|value| value as i128 == i128::from(value as i64)) => {
+                Ok(self.wide_constant(&term).unwrap_or(0) as u64)
+            }
             TermKind::Constant(value) => {
                 Ok(if term.ty.is_signed() { sign_extended(value, self.bits(&term.ty)) } else { value })
             }

@@ -24,6 +24,9 @@ impl Sema<'_> {
     /// The value of an expression that is only asked whether it is zero.
     pub(super) fn condition(&mut self, node: &Node<Expression>) -> Checked<Term> {
         let value = self.value(node)?;
+        if self.tree.types.wide(&value.ty).is_some() {
+            return Ok(self.wide_truth(value));
+        }
         match value.kind {
             _ if !value.ty.is_scalar() => self.fail(node, "a condition is a number or a pointer"),
             TermKind::Real(Some(real)) => {
@@ -104,7 +107,8 @@ impl Sema<'_> {
             Expression::Cast(cast) => self.with_lengths(|sema| {
                 let ty = sema.type_name(&cast.node.type_name)?;
                 let value = sema.value(&cast.node.expression)?;
-                if let (CType::Record(id), false) = (&ty, value.ty == ty) {
+                let is_structure = value.ty != ty && sema.tree.types.composed(&ty).is_none();
+                if let (CType::Record(id), true) = (&ty, is_structure) {
                     return sema.cast_to_union(*id, value, node);
                 }
                 Ok(Term { span, ..sema.convert(value, &ty)? })
@@ -190,7 +194,7 @@ impl Sema<'_> {
         span: wherefore_program::Span,
     ) -> Checked<Term> {
         let (then, otherwise, ty) = match (&then.ty, &otherwise.ty) {
-            (a, b) if a.is_arithmetic() && b.is_arithmetic() => self.balance(then, otherwise)?,
+            (a, b) if self.tree.types.is_number(a) && self.tree.types.is_number(b) => self.balance(then, otherwise)?,
             (a, b) if a == b => {
                 let ty = a.clone();
                 (then, otherwise, ty)

@@ -39,6 +39,7 @@ impl Sema<'_> {
                 union: false,
                 said_size: None,
                 problem: None,
+                stands_for: None,
             });
             types.records.len() as u32 - 1
         });

@@ -80,3 +80,19 @@ pub fn compare(name: &str, text: &str) {
     assert_eq!(found, expected, "{name}\n{text}\n{}", translation.program.listing());
     let _ = fs::remove_dir_all(folder);
 }
+
+/// Numbers without end, from a seed (xorshift).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 8
+    }
+
+    pub fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list[self.next() as usize % list.len()]
+    }
+}
