@@ -51,7 +51,15 @@ impl Types {
         }
         let align = size.max(1);
         let stands_for = Some(stands_for);
-        self.records.push(Record { name, fields, size, align, complete: true, stands_for, ..Record::default() });
+        self.records.push(Record {
+            name,
+            fields,
+            size,
+            align,
+            complete: true,
+            stands_for,
+            ..Record::default()
+        });
         CType::Record(self.records.len() as u32 - 1)
     }
 

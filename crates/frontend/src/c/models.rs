@@ -298,6 +298,12 @@ mod tests {
         for name in ["memcpy", "strchr", "isdigit", "__builtin_own_integer", "strtol", "__errno_location"] {
             assert!(model_of(name).is_some(), "{name}");
         }
+        for name in ["add", "sub", "smul", "mul", "sdiv", "srem", "udiv", "urem", "shl", "lshr", "ashr"] {
+            assert!(model_of(&format!("__builtin_own_wide_{name}")).is_some(), "{name}");
+        }
+        for name in ["to_double", "sto_double", "to_float", "sto_float", "from_double", "sfrom_double"] {
+            assert!(model_of(&format!("__builtin_own_wide_{name}")).is_some(), "{name}");
+        }
         for name in ["malloc", "size_t", "if", "for", "printf", ""] {
             assert!(model_of(name).is_none(), "{name}");
         }

@@ -116,7 +116,9 @@ fn in_term(term: &mut Term, act: &mut dyn FnMut(&mut Term)) {
             in_term(b, act);
         }
         Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| in_term(part, act)),
-        Comma(terms) | Compose(terms) | FloatCall(_, terms) => terms.iter_mut().for_each(|part| in_term(part, act)),
+        Comma(terms) | Compose(terms) | FloatCall(_, terms) => {
+            terms.iter_mut().for_each(|part| in_term(part, act))
+        }
         Block(statements, value) => {
             each_term(statements, act);
             if let Some(value) = value {

@@ -642,7 +642,7 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "typedef int T __attribute__((aligned(16))); struct { char a; T b; } s; int main(void) { return s.b; }",
             "alignment",
         ),
-        ("typedef int T __attribute__((mode(TI))); int main(void) { T x = 1; return x; }", "mode"),
+        ("typedef int T __attribute__((mode(OI))); int main(void) { T x = 1; return x; }", "mode"),
         (
             "int f(void) __attribute__((naked)); int f(void) { return 1; } int main(void) { return f(); }",
             "naked",
@@ -673,7 +673,7 @@ fn what_would_be_wrong_is_a_place_or_refused() {
     }
     // What is not used may be anything.
     let unused = "int f(void) __attribute__((naked)); int g(int *p) { int x __attribute__((cleanup(g))); return 0; } \
-        extern int b __attribute__((alias(\"a\"))); typedef int T __attribute__((mode(TI))); int main(void) { return 0; }";
+        extern int b __attribute__((alias(\"a\"))); typedef int T __attribute__((mode(OI))); int main(void) { return 0; }";
     if let Err(error) = translate_text("t.c", unused, &Options::default()) {
         panic!("{}", error.render());
     }

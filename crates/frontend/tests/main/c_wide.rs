@@ -124,7 +124,10 @@ impl Random {
             10 => format!("((s128)({a}) {} {})", self.pick(&["<<", ">>"]), self.next() % 128),
             11 | 12 => format!("({a} {} {b})", self.pick(&["<", "<=", ">", ">=", "==", "!="])),
             13 => format!("({}{a})", self.pick(&["-", "~", "!", "+"])),
-            14 => format!("(({})({a}))", self.pick(&["s128", "u128", "int", "u64", "signed char", "_Bool", "long"])),
+            14 => format!(
+                "(({})({a}))",
+                self.pick(&["s128", "u128", "int", "u64", "signed char", "_Bool", "long"])
+            ),
             15 => format!("({a} ? {b} : {})", self.pick(&["u1", "s2", "i0", "7"])),
             _ => format!("({a} {} {b})", self.pick(&["&&", "||"])),
         }

@@ -42,14 +42,14 @@ unsigned __int128 __builtin_own_wide_urem(unsigned __int128 a, unsigned __int128
     return x % y;
   return __builtin_own_wide_steps(a, b, 1);
 }
-__int128 __builtin_own_wide_sdiv(__int128 a, __int128 b) {
+signed __int128 __builtin_own_wide_sdiv(__int128 a, __int128 b) {
   unsigned __int128 x = (unsigned __int128)a, y = (unsigned __int128)b, quotient;
   int first = a < 0, second = b < 0;
   __builtin_own_wide_check(first && x << 1 == 0 && y + 1u == 0);
   quotient = __builtin_own_wide_udiv(first ? -x : x, second ? -y : y);
   return (__int128)(first != second ? -quotient : quotient);
 }
-__int128 __builtin_own_wide_srem(__int128 a, __int128 b) {
+signed __int128 __builtin_own_wide_srem(__int128 a, __int128 b) {
   unsigned __int128 x = (unsigned __int128)a, y = (unsigned __int128)b, rest;
   int first = a < 0, second = b < 0;
   __builtin_own_wide_check(first && x << 1 == 0 && y + 1u == 0);
@@ -70,7 +70,7 @@ unsigned __int128 __builtin_own_wide_lshr(unsigned __int128 a, unsigned long lon
     return (unsigned __int128)moved << 64 | (low >> part | (part ? high << (64 - part) : 0));
   return (unsigned __int128)(by < 128 ? 0ull : high >> part) << 64 | moved;
 }
-__int128 __builtin_own_wide_ashr(__int128 a, unsigned long long by) {
+signed __int128 __builtin_own_wide_ashr(__int128 a, unsigned long long by) {
   unsigned long long low = (unsigned long long)a, high = (unsigned long long)(a >> 64);
   unsigned long long part = by < 64 ? by : by - 64;
   unsigned long long moved = (unsigned long long)((long long)high >> part);
@@ -78,22 +78,17 @@ __int128 __builtin_own_wide_ashr(__int128 a, unsigned long long by) {
     return (__int128)((unsigned __int128)moved << 64 | (low >> part | (part ? high << (64 - part) : 0)));
   return (__int128)((unsigned __int128)(by < 128 ? (a < 0 ? -1ull : 0ull) : high >> part) << 64 | moved);
 }
-__int128 __builtin_own_wide_sshl(__int128 a, unsigned long long by) {
-  __int128 moved = (__int128)__builtin_own_wide_shl((unsigned __int128)a, by);
-  __builtin_own_wide_check(a < 0 || __builtin_own_wide_ashr(moved, by) != a);
-  return moved;
-}
-__int128 __builtin_own_wide_add(__int128 a, __int128 b) {
+signed __int128 __builtin_own_wide_add(__int128 a, __int128 b) {
   __int128 sum = (__int128)((unsigned __int128)a + (unsigned __int128)b);
   __builtin_own_wide_check(((a ^ sum) & (b ^ sum)) < 0);
   return sum;
 }
-__int128 __builtin_own_wide_sub(__int128 a, __int128 b) {
+signed __int128 __builtin_own_wide_sub(__int128 a, __int128 b) {
   __int128 difference = (__int128)((unsigned __int128)a - (unsigned __int128)b);
   __builtin_own_wide_check(((a ^ b) & (a ^ difference)) < 0);
   return difference;
 }
-__int128 __builtin_own_wide_smul(__int128 a, __int128 b) {
+signed __int128 __builtin_own_wide_smul(__int128 a, __int128 b) {
   int first = a < 0, second = b < 0;
   unsigned __int128 x = (unsigned __int128)a, y = (unsigned __int128)b, product;
   x = first ? -x : x;
@@ -150,7 +145,7 @@ unsigned __int128 __builtin_own_wide_from_double(double a) {
   rest = (unsigned long long)(a - (double)top * 0x1p64);
   return (unsigned __int128)top << 64 | rest;
 }
-__int128 __builtin_own_wide_sfrom_double(double a) {
+signed __int128 __builtin_own_wide_sfrom_double(double a) {
   double size = a < 0.0 ? -a : a;
   if (!(size < 0x1p127)) {
     unsigned long long any = (unsigned long long)(size * 0x1p127);

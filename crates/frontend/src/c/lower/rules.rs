@@ -60,7 +60,20 @@ impl Lower<'_, '_> {
     fn only_computes(&self) -> bool {
         let name = self.function.map(|id| self.cx.tree.function(id).name.as_str());
         let name = name.map(|name| name.strip_prefix("__builtin_own_").unwrap_or(name));
-        matches!(name, Some("abs" | "labs" | "llabs" | "div" | "ldiv" | "lldiv"))
+        matches!(name, Some("abs" | "labs" | "llabs" | "div" | "ldiv" | "lldiv")) || self.is_about_wide()
+    }
+
+    /// Whether the function at hand does what can break a rule about a number of 128 bits.
+    fn is_about_wide(&self) -> bool {
+        const NAMES: [&str; 6] = ["check", "shl", "lshr", "ashr", "udiv", "urem"];
+        let name = self.function.map(|id| self.cx.tree.function(id).name.as_str());
+        let short = name.and_then(|name| name.strip_prefix("__builtin_own_wide_"));
+        self.is_library && short.is_some_and(|short| NAMES.contains(&short))
+    }
+
+    /// The width that a message tells, and whether it shows the operands: not those of our library.
+    fn told_width(&self, width: u64) -> (u64, bool) {
+        if self.is_about_wide() { (128, false) } else { (width, true) }
     }
 
     /// Whether any violations are errors.
@@ -130,8 +143,10 @@ impl Lower<'_, '_> {
         }
         let (left, right) = (self.stable(left, span), self.stable(right, span));
         if let Some(fits) = fits(op, &left, &right) {
-            let text = format!("does not fit into a signed number of {} bits", left.ty.width());
+            let (width, shows) = self.told_width(u64::from(left.ty.width()));
+            let text = format!("does not fit into a signed number of {width} bits");
             let operand = |name: &str, value: &Expr| {
+                let value = Some(value).filter(|_| shows)?;
                 value.as_constant().is_none().then(|| (name.to_owned(), value.clone(), true))
             };
             let shown = operand("left operand", &left).into_iter().chain(operand("right operand", &right));
@@ -164,8 +179,9 @@ impl Lower<'_, '_> {
         }
         let amount = self.stable(amount, span);
         let holds = Expr::binary(BinaryOp::ULt, amount.clone(), Expr::constant(width, amount.ty));
-        let text = format!("shifts by a number that is negative or not below the width, {width}");
-        let shown = vec![("shift amount".to_owned(), amount.clone(), true)];
+        let (told, shows) = self.told_width(width);
+        let text = format!("shifts by a number that is negative or not below the width, {told}");
+        let shown = if shows { vec![("shift amount".to_owned(), amount.clone(), true)] } else { Vec::new() };
         self.check(ViolationKind::Shift, holds, &text, shown, (span, span));
         amount
     }

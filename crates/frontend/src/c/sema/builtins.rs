@@ -66,7 +66,8 @@ impl Sema<'_> {
             ("constant_p", [argument]) => {
                 let text = matches!(argument.node, Expression::StringLiteral(_));
                 let value = self.value(argument)?;
-                let constant = text || matches!(value.kind, TermKind::Constant(_) | TermKind::Real(_))
+                let constant = text
+                    || matches!(value.kind, TermKind::Constant(_) | TermKind::Real(_))
                     || self.wide_constant(&value).is_some();
                 Ok(Some(Term::new(TermKind::Constant(u64::from(constant)), CType::INT, span)))
             }

@@ -194,7 +194,9 @@ impl Sema<'_> {
         span: wherefore_program::Span,
     ) -> Checked<Term> {
         let (then, otherwise, ty) = match (&then.ty, &otherwise.ty) {
-            (a, b) if self.tree.types.is_number(a) && self.tree.types.is_number(b) => self.balance(then, otherwise)?,
+            (a, b) if self.tree.types.is_number(a) && self.tree.types.is_number(b) => {
+                self.balance(then, otherwise)?
+            }
             (a, b) if a == b => {
                 let ty = a.clone();
                 (then, otherwise, ty)

@@ -224,10 +224,8 @@ impl Sema<'_> {
         signed: bool,
         span: Span,
     ) -> Checked<Term> {
-        if matches!(
-            op,
-            B::Less | B::Greater | B::LessOrEqual | B::GreaterOrEqual | B::Equals | B::NotEquals
-        ) {
+        if matches!(op, B::Less | B::Greater | B::LessOrEqual | B::GreaterOrEqual | B::Equals | B::NotEquals)
+        {
             return self.wide_compare(op, left, right, signed, span);
         }
         let ty = self.tree.types.wide_type(signed);
@@ -333,7 +331,12 @@ impl Sema<'_> {
         let ty = left.ty.clone();
         let is_left = matches!(op, B::ShiftLeft);
         let kept = is_left && signed && self.tree.types.kept.shifts;
-        if let Some(by) = by.constant().filter(|by| *by < 128 && !kept) {
+        if kept {
+            let what =
+                "a signed number of 128 bits that is shifted to the left, where overflow is asked about, is";
+            return Err(Problem::unsupported(span, what));
+        }
+        if let Some(by) = by.constant().filter(|by| *by < 128) {
             if let Some(value) = self.wide_constant(&left) {
                 let value = match (is_left, signed) {
                     (true, _) => value << by,
@@ -353,14 +356,12 @@ impl Sema<'_> {
             return Ok(self.compose(steps, parts, &ty, span));
         }
         let name = match (is_left, signed) {
-            (true, true) if kept => "__builtin_own_wide_sshl",
             (true, _) => "__builtin_own_wide_shl",
             (false, true) => "__builtin_own_wide_ashr",
             (false, false) => "__builtin_own_wide_lshr",
         };
-        let of = self.tree.types.wide_type(name.ends_with("sshl") || name.ends_with("ashr"));
-        let (mut steps, left) =
-            if by.has_effects() { self.held(left) } else { (Vec::new(), left) };
+        let of = self.tree.types.wide_type(name.ends_with("ashr"));
+        let (mut steps, left) = if by.has_effects() { self.held(left) } else { (Vec::new(), left) };
         let left = self.convert(left, &of)?;
         let (more, by) = self.held(by);
         steps.extend(more);
