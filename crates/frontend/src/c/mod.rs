@@ -497,6 +497,14 @@ fn translate_texts(
         let others: Vec<tree::FunctionId> = with_body.filter(|id| !entries.contains(id)).collect();
         usage.recursive.extend(others);
     }
+    // Objects that several calls of a function have are not those that a nested function means.
+    for (inner, owner) in &usage.captures {
+        if usage.recursive.contains(owner) {
+            let span = tree.function(*inner).span;
+            let what = "a nested function that uses variables of a function that may call itself is";
+            tree.functions[owner.0 as usize].problems.push(Problem::unsupported(span, what));
+        }
+    }
     // Where threads interrupt each other, only rules about threads are checked, unless the question
     // is about others.
     let (about_threads, others): (BTreeSet<_>, BTreeSet<_>) =

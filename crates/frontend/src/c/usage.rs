@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ctype::CType;
 use super::lower::jumps::JUMP;
-use super::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
+use super::tree::{FunctionId, Initial, Lifetime, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
 use wherefore_program::BinaryOp;
 
 /// What a program uses from its entry on.
@@ -18,10 +18,14 @@ pub(crate) struct Usage {
     pub(crate) addressed: BTreeSet<FunctionId>,
     /// Objects whose address is taken: they live in memory.
     pub(crate) exposed: FxHashSet<ObjectId>,
+    /// Local objects that nested functions name.
+    pub(crate) shared: FxHashSet<ObjectId>,
     /// Objects that statements assign to.
     pub(crate) assigned: FxHashSet<ObjectId>,
     /// Functions that may call themselves, directly or not.
     pub(crate) recursive: FxHashSet<FunctionId>,
+    /// Functions that name local objects of others, which they are inside of.
+    pub(crate) captures: BTreeSet<(FunctionId, FunctionId)>,
     /// Functions whose calls `longjmp` may leave: they call it, directly or not.
     pub(crate) jumping: FxHashSet<FunctionId>,
 }
@@ -54,6 +58,8 @@ struct Walk<'t> {
     usage: Usage,
     queue: Vec<FunctionId>,
     objects: FxHashSet<ObjectId>,
+    /// The function at hand.
+    function: Option<FunctionId>,
     /// Calls of the function at hand.
     calls: BTreeSet<FunctionId>,
     indirect: bool,
@@ -66,6 +72,7 @@ impl Usage {
             usage: Usage::default(),
             queue: Vec::new(),
             objects: FxHashSet::default(),
+            function: None,
             calls: BTreeSet::new(),
             indirect: false,
         };
@@ -75,6 +82,7 @@ impl Usage {
         let mut edges: Vec<CallsOf> = Vec::new();
         while let Some(id) = walk.queue.pop() {
             walk.calls.clear();
+            walk.function = Some(id);
             walk.indirect = false;
             if let Some(body) = &tree.function(id).body {
                 walk.statements(body);
@@ -146,6 +154,14 @@ impl<'t> Walk<'t> {
 
     /// An object is mentioned: what its initial value mentions is used too.
     fn object(&mut self, id: ObjectId) {
+        // A nested function names it: it lives in memory, where both find it.
+        let object = self.tree.object(id);
+        let owner = object.owner.filter(|_| object.lifetime != Lifetime::Static);
+        if let Some((owner, function)) = owner.zip(self.function).filter(|(owner, here)| owner != here) {
+            self.usage.exposed.insert(id);
+            self.usage.shared.insert(id);
+            self.usage.captures.insert((function, owner));
+        }
         if self.objects.insert(id) {
             if let Some(initial) = &self.tree.object(id).initial {
                 self.initial(initial);

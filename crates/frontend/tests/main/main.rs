@@ -8,6 +8,7 @@ mod c_judged;
 mod c_jumps;
 mod c_layouts;
 mod c_library;
+mod c_nested;
 mod c_order;
 mod c_places;
 mod c_support;

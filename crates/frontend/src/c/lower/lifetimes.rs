@@ -61,6 +61,7 @@ impl Context<'_> {
             || self.is_model(owner)
             || object.problem.is_some()
             || !usage.exposed.contains(&id)
+            || usage.shared.contains(&id)
             || !(is_variable || tree.types.size(&object.ty).is_some())
         {
             return false;

@@ -2,6 +2,7 @@
 
 mod context;
 mod literals;
+mod nested;
 
 use std::borrow::Cow;
 
@@ -11,6 +12,8 @@ use context::{
     starts_declaration, starts_external, starts_literal,
 };
 use literals::{escapes, universal};
+pub(crate) use nested::NESTED;
+use nested::nested_function;
 
 /// A text that the parser accepts, and what was added to it.
 pub(crate) struct Rewritten {
@@ -71,6 +74,12 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
     let (mut casts, mut is_cast): (Vec<bool>, bool) = (Vec::new(), false);
     while let Some((start, token)) = tokens.next() {
         let top = depth == 0;
+        if !top && matches!(previous, ";" | "{" | "}") {
+            if let Some((name, open, end)) = nested_function(text, start) {
+                insertions.push((open, format!("; {NESTED}({name}, (").into()));
+                insertions.push((end, "));".into()));
+            }
+        }
         match token {
             "(" | "{" if top => casts = vec![token == "(" && opens_cast(text, tokens.at, previous)],
             "(" | "{" => casts.push(token == "(" && opens_cast(text, tokens.at, previous)),

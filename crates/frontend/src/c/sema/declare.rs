@@ -103,6 +103,9 @@ impl Sema<'_> {
         self.note_alias(&name);
         self.assembler_name(&name, &syntax.node.declarator.node.extensions, span);
         if let CType::Function(signature) = ty {
+            if self.declares_nested(&name, &signature, specifiers, span) {
+                return Ok(Vec::new());
+            }
             let id = self.function_named(&name, signature, specifiers, span);
             self.function_attributes(id, attributes, refused);
             return Ok(Vec::new());
@@ -407,7 +410,8 @@ impl Sema<'_> {
         self.function = Some(id);
         self.result = signature.result.clone();
         self.enter();
-        let outcome = self.body(id, syntax, &signature);
+        let FunctionDefinition { declarator, declarations, statement, .. } = &syntax.node;
+        let outcome = self.body(id, declarator, declarations, statement, &signature);
         self.leave();
         self.function = None;
         let mut problems = std::mem::replace(&mut self.problems, outer);
@@ -426,14 +430,17 @@ impl Sema<'_> {
         Ok(())
     }
 
-    fn body(
+    /// The parameters and the statements of a function.
+    pub(super) fn body(
         &mut self,
         id: FunctionId,
-        syntax: &Node<FunctionDefinition>,
+        declarator: &Node<Declarator>,
+        declarations: &[Node<Declaration>],
+        statement: &Node<Syntax>,
         signature: &Signature,
     ) -> Checked<()> {
         self.defines = true;
-        let parameters = self.parameters(syntax);
+        let parameters = self.parameters(declarator, declarations);
         self.defines = false;
         let lengths = std::mem::take(&mut self.implied);
         let parameters = parameters?;
@@ -462,8 +469,8 @@ impl Sema<'_> {
         function.parameters = objects;
         // Known before it is read, so that recursion finds a body.
         function.body = Some(Vec::new());
-        let Syntax::Compound(items) = &syntax.node.statement.node else {
-            return self.fail(&syntax.node.statement, "a block is expected");
+        let Syntax::Compound(items) = &statement.node else {
+            return self.fail(statement, "a block is expected");
         };
         let mut body = lengths;
         body.extend(self.items(items));
@@ -472,9 +479,13 @@ impl Sema<'_> {
     }
 
     /// The parameters of a definition, by name.
-    fn parameters(&mut self, syntax: &Node<FunctionDefinition>) -> Checked<Vec<Parameter>> {
-        let Some(part) = function_part(&syntax.node.declarator) else {
-            return self.unsupported(&syntax.node.declarator, "a function whose type is a typedef is");
+    fn parameters(
+        &mut self,
+        declarator: &Node<Declarator>,
+        declarations: &[Node<Declaration>],
+    ) -> Checked<Vec<Parameter>> {
+        let Some(part) = function_part(declarator) else {
+            return self.unsupported(declarator, "a function whose type is a typedef is");
         };
         match &part.node {
             DerivedDeclarator::Function(function) => Ok(self.prototype(&function.node)?.0),
@@ -487,7 +498,7 @@ impl Sema<'_> {
                         object: None,
                     })
                     .collect();
-                for declaration in &syntax.node.declarations {
+                for declaration in declarations {
                     let base = self.specifiers(&declaration.node.specifiers, declaration.span)?.ty;
                     for declarator in &declaration.node.declarators {
                         let (name, ty) = self.declarator(&declarator.node.declarator, base.clone())?;

@@ -9,7 +9,7 @@
 //!    those of types with several scalars. `builtins.rs`,
 //!    `bit_builtins.rs`: functions that the compiler knows. `variadic.rs`: `va_list` and what is
 //!    done with it.
-//! 4. `statement.rs`: statements.
+//! 4. `statement.rs`: statements; `nested.rs`: functions inside of functions.
 
 mod aliases;
 mod assembly;
@@ -22,6 +22,7 @@ mod declare;
 mod float_builtins;
 mod initial;
 mod literals;
+mod nested;
 mod operators;
 mod reals;
 mod records;

@@ -4,6 +4,7 @@ use lang_c::ast::{BlockItem, Expression, ForInitializer, Label, LabeledStatement
 use lang_c::span::Node;
 use wherefore_program::Span;
 
+use super::nested::nested_body;
 use super::{Sema, Switch};
 use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
@@ -21,11 +22,15 @@ impl Sema<'_> {
     /// The items of a block, in the scope at hand. A problem in one does not hide those in others.
     pub(super) fn items(&mut self, items: &[Node<BlockItem>]) -> Vec<Statement> {
         let mut out = Vec::new();
-        for item in items {
-            let outcome = match &item.node {
-                BlockItem::Declaration(declaration) => self.declaration(declaration),
-                BlockItem::StaticAssert(assertion) => self.static_assert(assertion).map(|()| Vec::new()),
-                BlockItem::Statement(statement) => self.statement(statement),
+        let mut items = items.iter().peekable();
+        while let Some(item) = items.next() {
+            let nested = nested_body(items.peek().copied());
+            let outcome = match (&item.node, nested) {
+                (BlockItem::Declaration(declaration), Some(body)) => {
+                    items.next();
+                    self.nested(declaration, body)
+                }
+                _ => self.block_item(item),
             };
             match self.with_refused(outcome) {
                 Ok(statements) => {
@@ -36,6 +41,14 @@ impl Sema<'_> {
             }
         }
         out
+    }
+
+    fn block_item(&mut self, item: &Node<BlockItem>) -> Checked<Vec<Statement>> {
+        match &item.node {
+            BlockItem::Declaration(declaration) => self.declaration(declaration),
+            BlockItem::StaticAssert(assertion) => self.static_assert(assertion).map(|()| Vec::new()),
+            BlockItem::Statement(statement) => self.statement(statement),
+        }
     }
 
     /// Attributes and types that are refused are the problem of the statement that mentions them.
