@@ -453,7 +453,9 @@ fn translate_texts(
     bulk::as_assignments(&mut tree);
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();
     let only_here = || {
-        let named = |function: &tree::Function| function.name == options.entry && function.body.is_some();
+        let named = |function: &tree::Function| {
+            function.name == options.entry && function.body.is_some() && !function.nested
+        };
         tree.functions.iter().position(named).map(|i| tree::FunctionId(i as u32))
     };
     let entry = linkage.function(&options.entry).filter(with_body).or_else(only_here);
@@ -462,7 +464,7 @@ fn translate_texts(
         Roots::Every => (0..tree.functions.len() as u32)
             .map(tree::FunctionId)
             .filter(with_body)
-            .filter(|id| !tree.function(*id).is_for_inlining())
+            .filter(|id| !tree.function(*id).is_for_inlining() && !tree.function(*id).nested)
             .collect(),
     };
     if entries.is_empty() && roots == Roots::Entry {

@@ -167,6 +167,8 @@ pub(crate) struct Function {
     pub(crate) weak: Option<Span>,
     /// Whether it runs by itself: in front of the entry, or behind it.
     pub(crate) runs: Runs,
+    /// Whether it is inside of another function.
+    pub(crate) nested: bool,
 }
 
 impl Function {
@@ -188,6 +190,7 @@ impl Function {
             labels: Vec::new(),
             weak: None,
             runs: Runs::default(),
+            nested: false,
         }
     }
 

@@ -14,7 +14,7 @@ use super::{Entity, Sema};
 use crate::c::ctype::{CType, Length, Signature};
 use crate::c::problem::{Checked, Problem};
 use crate::c::rewrite::NESTED;
-use crate::c::tree::{FunctionId, Statement};
+use crate::c::tree::{FunctionId, Statement, StatementKind};
 use crate::c::walk::each_term;
 use std::rc::Rc;
 
@@ -30,28 +30,18 @@ pub(super) fn nested_body(item: Option<&Node<BlockItem>>) -> Option<&Node<Syntax
     }
 }
 
-/// Whether the name of a function says that it is inside of another one.
-pub(super) fn is_nested(name: &str) -> bool {
-    name.contains('.')
-}
-
-/// The name of a function as the text has it.
-pub(super) fn plain_name(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
-}
-
 impl Sema<'_> {
     /// The nested function of a name, declared if need be.
     fn nested_named(&mut self, name: &str, signature: Rc<Signature>, span: Span) -> FunctionId {
         if let Some(Entity::Function(id)) = self.here().names.get(name) {
             let id = *id;
             let function = self.tree.function(id);
-            if is_nested(&function.name) && function.body.is_none() {
+            if function.nested && function.body.is_none() {
                 return id;
             }
         }
-        let around = self.function.map_or(String::new(), |id| self.tree.function(id).name.clone());
-        let id = self.new_function(&format!("{around}.{name}"), signature, span);
+        let id = self.new_function(name, signature, span);
+        self.tree.functions[id.0 as usize].nested = true;
         self.bind(name, Entity::Function(id));
         id
     }
@@ -134,7 +124,29 @@ impl Sema<'_> {
             let what = "an array of variable length of the function around a nested function is";
             return Err(Problem::unsupported(span, what));
         }
+        let function = self.tree.function(id);
+        let body = function.body.as_deref().unwrap_or_default();
+        if function.labels.iter().any(|(name, _)| !body.iter().any(|statement| has_label(statement, name))) {
+            let what = "the address of a label of the function around a nested function is";
+            return Err(Problem::unsupported(function.span, what));
+        }
         Ok(())
+    }
+}
+
+/// Whether a label stands in a statement.
+fn has_label(statement: &Statement, name: &str) -> bool {
+    match &statement.kind {
+        StatementKind::Label(label) => label == name,
+        StatementKind::Block(inner) => inner.iter().any(|statement| has_label(statement, name)),
+        StatementKind::If(_, then, otherwise) => {
+            has_label(then, name) || otherwise.as_deref().is_some_and(|otherwise| has_label(otherwise, name))
+        }
+        StatementKind::While(_, body)
+        | StatementKind::DoWhile(body, _)
+        | StatementKind::For(_, _, _, body)
+        | StatementKind::Switch(_, body) => has_label(body, name),
+        _ => false,
     }
 }
 

@@ -243,7 +243,6 @@ impl Sema<'_> {
             }
             None if matches!(name, "__func__" | "__FUNCTION__" | "__PRETTY_FUNCTION__") => {
                 let function = self.function.map_or(String::new(), |id| self.tree.function(id).name.clone());
-                let function = super::nested::plain_name(&function);
                 if self.renames && function.contains('_') {
                     return self.unsupported(node, "the name of this function as a text is");
                 }
