@@ -241,7 +241,7 @@ pub(crate) struct Model {
 
 /// The files. One is linked when a program uses a function that it defines and the program does
 /// not.
-pub(crate) const MODELS: [Model; 10] = [
+pub(crate) const MODELS: [Model; 11] = [
     Model { name: "<library>", text: include_str!("library.c") },
     Model { name: "<texts>", text: include_str!("library/texts.c") },
     Model { name: "<exits>", text: include_str!("library/exits.c") },
@@ -249,6 +249,7 @@ pub(crate) const MODELS: [Model; 10] = [
     Model { name: "<quotients>", text: include_str!("library/quotients.c") },
     Model { name: "<numbers>", text: include_str!("library/numbers.c") },
     Model { name: "<wide>", text: include_str!("library/wide.c") },
+    Model { name: "<complex>", text: include_str!("library/complex.c") },
     Model { name: "<sort>", text: include_str!("library/sort.c") },
     Model { name: "<print>", text: include_str!("library/print.c") },
     Model { name: INPUTS, text: include_str!("library/inputs.c") },

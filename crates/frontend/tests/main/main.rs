@@ -13,6 +13,7 @@ mod c_order;
 mod c_places;
 mod c_support;
 mod c_values;
+mod c_vectors;
 mod c_wide;
 mod csmith;
 mod load;

@@ -134,6 +134,17 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 let sign = if token == "__uint128_t" { "unsigned " } else { "" };
                 insertions.push((start, format!("{sign}_Float128x ").into()));
             }
+            "__complex__" | "__complex" => {
+                blank(&mut out, start, start + token.len());
+                insertions.push((start, "_Complex ".into()));
+            }
+            "__real__" | "__real" | "__imag__" | "__imag" => {
+                // The parser does not know these operators: others, which no program has in this
+                // order, stand for them.
+                blank(&mut out, start, start + token.len());
+                let sign = if token.starts_with("__real") { '+' } else { '-' };
+                insertions.push((start, format!("*{sign}!~ ").into()));
+            }
             "__attribute__" | "__attribute" if matches!(previous, "struct" | "union" | "enum") => {
                 // Between the word and the name: what it says is read from the text.
                 let end = tokens.parentheses();
@@ -158,6 +169,12 @@ pub(crate) fn rewrite(text: &str) -> Rewritten {
                 if let Some((open, _)) = open {
                     insertions.push((open + 1, "__typeof(".into()));
                     insertions.push((end - 1, ")".into()));
+                }
+            }
+            "__builtin_convertvector" => {
+                if let Some((_, comma, close)) = (Tokens { text, at: tokens.at }).two_arguments() {
+                    insertions.push((comma + 1, "sizeof(__typeof(".into()));
+                    insertions.push((close, "))".into()));
                 }
             }
             "__builtin_types_compatible_p" => {

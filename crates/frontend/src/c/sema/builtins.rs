@@ -81,6 +81,8 @@ impl Sema<'_> {
                     CType::Pointer(_) | CType::Array(..) | CType::Function(_) => 5,
                     CType::Float(_) => 8,
                     _ if self.tree.types.wide(&ty).is_some() => 1,
+                    _ if self.tree.types.complex(&ty).is_some() => 9,
+                    _ if self.tree.types.vector(&ty).is_some() => 19,
                     CType::Record(id) if self.tree.types.record(id).union => 13,
                     CType::Record(_) => 12,
                 };
@@ -108,6 +110,20 @@ impl Sema<'_> {
             ("assume_aligned", [pointer, _]) => {
                 let value = self.value(pointer)?;
                 self.convert(value, &CType::Void.pointer_to()).map(Some)
+            }
+            ("shuffle", [_, _] | [_, _, _]) => self.shuffle(arguments, span).map(Some),
+            ("shufflevector", [_, _, _, ..]) => self.shuffle_by_constants(arguments, span).map(Some),
+            ("convertvector", [value, ty]) => {
+                let Expression::SizeOfTy(ty) = &ty.node else {
+                    return self.fail(call, "a type is expected");
+                };
+                let ty = self.type_name(&ty.node.0)?;
+                let value = self.value(value)?;
+                self.convert_elements(value, &ty).map(Some)
+            }
+            ("complex", [real, imaginary]) => {
+                let (real, imaginary) = (self.value(real)?, self.value(imaginary)?);
+                self.complex_of(real, imaginary, span).map(Some)
             }
             ("prefetch", [first, ..]) => {
                 let value = self.value(first)?;

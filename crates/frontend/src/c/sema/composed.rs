@@ -54,6 +54,9 @@ impl Sema<'_> {
     /// How many scalars a value of the type has.
     fn part_count(&self, ty: &CType) -> usize {
         match ty {
+            _ if self.tree.types.vector(ty).is_some() => {
+                self.tree.types.vector(ty).map_or(0, |(_, count)| count as usize)
+            }
             CType::Record(id) => self.tree.types.record(*id).fields.len(),
             _ => 0,
         }
@@ -61,10 +64,23 @@ impl Sema<'_> {
 
     /// A scalar of a place.
     fn part_of(&mut self, place: &Term, at: usize) -> Term {
-        let CType::Record(id) = place.ty else { return place.clone() };
-        let ty = self.tree.types.record(id).fields[at].ty.clone();
-        let part = Term::new(TermKind::Field(Box::new(place.clone()), at), ty, place.span);
+        let part = match self.tree.types.vector(&place.ty) {
+            Some(_) => self.element_place(place.clone(), at as u64),
+            None => self.member_of(place.clone(), at),
+        };
         self.rvalue(part)
+    }
+
+    /// A member of a structure by its position.
+    pub(super) fn member_of(&self, place: Term, at: usize) -> Term {
+        let CType::Record(id) = place.ty else { return place };
+        let (ty, span) = (self.tree.types.record(id).fields[at].ty.clone(), place.span);
+        Term::new(TermKind::Field(Box::new(place), at), ty, span)
+    }
+
+    /// A value that may be used more than once, and the steps in front of it.
+    pub(super) fn reusable(&mut self, value: Term) -> (Vec<Term>, Term) {
+        if is_plain(&value) { (Vec::new(), value) } else { self.held(value) }
     }
 
     /// The scalars of a value, which may be used more than once.
@@ -132,6 +148,13 @@ impl Sema<'_> {
     /// A value of one of these types, or of another one in one of these types.
     pub(super) fn convert_composed(&mut self, term: Term, ty: &CType) -> Checked<Term> {
         let types = &self.tree.types;
+        if types.vector(&term.ty).is_some() || types.vector(ty).is_some() {
+            return self.convert_vector(term, ty);
+        }
+        let are_numbers = types.is_number(&term.ty) && types.is_number(ty);
+        if are_numbers && (types.complex(&term.ty).is_some() || types.complex(ty).is_some()) {
+            return self.convert_complex(term, ty);
+        }
         let (from, to) = (types.wide(&term.ty), types.wide(ty));
         let is_fine = |ty: &CType| types.is_number(ty) || ty.is_pointer();
         if (from, to) != (None, None) && is_fine(&term.ty) && is_fine(ty) {
@@ -143,16 +166,28 @@ impl Sema<'_> {
 
     /// `-` or `~`.
     pub(super) fn composed_unary(&mut self, complement: bool, value: Term, span: Span) -> Checked<Term> {
-        self.wide_unary(complement, value, span)
+        let types = &self.tree.types;
+        match (types.vector(&value.ty).is_some(), types.complex(&value.ty).is_some()) {
+            (true, _) => self.vector_unary(complement, value, span),
+            (_, true) => self.complex_unary(complement, value, span),
+            _ if types.wide(&value.ty).is_some() => self.wide_unary(complement, value, span),
+            _ => Err(Problem::new(span, "a number is expected")),
+        }
     }
 
     /// The value of `left op right`, where one of them is of such a type.
     pub(super) fn combine_composed(&mut self, op: &B, left: Term, right: Term, span: Span) -> Checked<Term> {
+        if [&left, &right].iter().any(|operand| self.tree.types.vector(&operand.ty).is_some()) {
+            return self.vector_operation(op, left, right, span);
+        }
         for operand in [&left, &right] {
             if !self.tree.types.is_number(&operand.ty) {
                 let message = format!("a number is expected, not `{}`", self.tree.types.show(&operand.ty));
                 return Err(Problem::new(operand.span, message));
             }
+        }
+        if [&left, &right].iter().any(|operand| self.tree.types.complex(&operand.ty).is_some()) {
+            return self.complex_operation(op, left, right, span);
         }
         if matches!(op, B::ShiftLeft | B::ShiftRight) {
             return self.wide_shift(op, left, right, span);
@@ -166,6 +201,9 @@ impl Sema<'_> {
 
     /// The type of both operands.
     pub(super) fn common(&mut self, a: &CType, b: &CType) -> CType {
+        if let Some(ty) = self.common_complex(a, b) {
+            return ty;
+        }
         match (self.tree.types.wide(a), self.tree.types.wide(b)) {
             (None, None) => CType::common(a, b),
             _ if a.is_float() => a.clone(),
@@ -184,7 +222,7 @@ impl Sema<'_> {
         span: Span,
     ) -> Checked<Term> {
         if self.is_section(&place) || self.bit_field(&place).is_some() {
-            return Err(Problem::unsupported(span, "this operation with a number of 128 bits is"));
+            return Err(Problem::unsupported(span, "this operation on a value of several scalars is"));
         }
         let ty = place.ty.clone();
         // What is added comes before the place to which it is added.

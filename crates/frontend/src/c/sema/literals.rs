@@ -15,11 +15,10 @@ impl Sema<'_> {
         match constant {
             Constant::Integer(integer) => self.integer(integer, span),
             Constant::Float(float) => {
-                if float.suffix.imaginary {
-                    return Err(Problem::unsupported(span, "complex numbers are"));
-                }
                 let size = super::reals::size(&float.suffix.format).unwrap_or_else(|| self.long_double());
-                Ok(Term::new(TermKind::Real(super::reals::constant(float, size)), CType::Float(size), span))
+                let value = TermKind::Real(super::reals::constant(float, size));
+                let value = Term::new(value, CType::Float(size), span);
+                Ok(if float.suffix.imaginary { self.imaginary(value) } else { value })
             }
             Constant::Character(text) => {
                 let (characters, wide) = characters(text, '\'');
@@ -47,9 +46,6 @@ impl Sema<'_> {
         let Ok(value) = u64::from_str_radix(digits, radix) else {
             return Err(Problem::new(span, "the number is too large"));
         };
-        if integer.suffix.imaginary {
-            return Err(Problem::unsupported(span, "complex numbers are"));
-        }
         let long = self.tree.types.model.pointer_bits();
         let widths: &[u32] = match integer.suffix.size {
             IntegerSize::Int => &[32, long, 64],
@@ -67,7 +63,8 @@ impl Sema<'_> {
             _ => false,
         };
         let ty = candidates.into_iter().find(fits).unwrap_or(CType::Int { bits: 64, signed: false });
-        Ok(Term::new(TermKind::Constant(value), ty, span))
+        let value = Term::new(TermKind::Constant(value), ty, span);
+        Ok(if integer.suffix.imaginary { self.imaginary(value) } else { value })
     }
 
     /// A string literal is an object of its own.

@@ -5,8 +5,8 @@
 //! 2. `specifiers.rs`, `records.rs`: types; `shared.rs`: structures that several units have.
 //!    `declare.rs`: declarations and functions; `unknown.rs`: those that are not understood.
 //!    `initial.rs`: initialisers. `aliases.rs`: second names.
-//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions; `composed.rs`, `wide.rs`:
-//!    those of types with several scalars. `builtins.rs`,
+//! 3. `term.rs`, `operators.rs`, `convert.rs`, `reals.rs`: expressions; `composed.rs`, `wide.rs`,
+//!    `vectors.rs`, `complex.rs`: those of types with several scalars. `builtins.rs`,
 //!    `bit_builtins.rs`: functions that the compiler knows. `variadic.rs`: `va_list` and what is
 //!    done with it.
 //! 4. `statement.rs`: statements; `nested.rs`: functions inside of functions.
@@ -16,6 +16,7 @@ mod assembly;
 mod atomics;
 mod bit_builtins;
 mod builtins;
+mod complex;
 mod composed;
 mod convert;
 mod declare;
@@ -32,6 +33,7 @@ mod statement;
 mod term;
 mod unknown;
 mod variadic;
+mod vectors;
 mod wide;
 
 pub(crate) use atomics::Qualified;

@@ -7,6 +7,7 @@ use lang_c::span::Node;
 use wherefore_program::{BinaryOp, Span, UnaryOp, unary};
 
 use super::Sema;
+use super::complex::complex_part;
 use super::convert::{fits, narrowed};
 use crate::c::ctype::CType;
 use crate::c::floats::FloatFunction;
@@ -33,22 +34,29 @@ impl Sema<'_> {
                 }
                 Ok(self.address(Term { span, ..place }, ty))
             }
+            U::Indirection if complex_part(operand).is_some() => {
+                let (operand, at) = complex_part(operand).unwrap_or((operand, 0));
+                self.complex_part(operand, at, span)
+            }
             U::Indirection => {
                 let pointer = self.value(operand)?;
                 Ok(Term { span, ..self.deref(pointer)? })
             }
             U::Plus => {
                 let value = self.value(operand)?;
+                if self.tree.types.vector(&value.ty).is_some() {
+                    return Ok(value);
+                }
                 self.arithmetic_operand(&value)?;
                 self.promote(value)
             }
             U::Minus | U::Complement => {
                 let value = self.value(operand)?;
-                self.arithmetic_operand(&value)?;
                 if self.tree.types.composed(&value.ty).is_some() {
                     let complement = syntax.node.operator.node == U::Complement;
                     return self.composed_unary(complement, value, span);
                 }
+                self.arithmetic_operand(&value)?;
                 let value = self.promote(value)?;
                 let op = if syntax.node.operator.node == U::Minus { UnaryOp::Neg } else { UnaryOp::BitNot };
                 let ty = value.ty.clone();
@@ -163,7 +171,12 @@ impl Sema<'_> {
                 return Ok(narrowed(assignment, bits));
             }
             B::Index => {
-                let (left, right) = (self.value(lhs)?, self.value(rhs)?);
+                let left = self.term(lhs)?;
+                if self.tree.types.vector(&left.ty).is_some() {
+                    let index = self.value(rhs)?;
+                    return self.vector_element(left, index, span);
+                }
+                let (left, right) = (self.rvalue(left), self.value(rhs)?);
                 let (pointer, index) = if left.ty.is_pointer() { (left, right) } else { (right, left) };
                 let sum = self.offset(BinaryOp::Add, pointer, index, span)?;
                 return self.deref(sum);

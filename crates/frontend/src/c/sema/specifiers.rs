@@ -13,7 +13,7 @@ use wherefore_program::Span;
 use super::atomics::is_atomic;
 use super::{Entity, Sema};
 use crate::c::attributes::{is_serious, plain};
-use crate::c::ctype::{CType, Length, Member, Record, Rest, Signature};
+use crate::c::ctype::{CType, Length, Rest, Signature};
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{
     FunctionId, Lifetime, Object, ObjectId, Role, Runs, Statement, StatementKind, Step, Term, TermKind,
@@ -248,6 +248,7 @@ impl Sema<'_> {
         at: lang_c::span::Span,
     ) -> Checked<CType> {
         let (mut unsigned, mut signed, mut short, mut long) = (false, false, false, 0);
+        let (mut complex, mut int) = (false, false);
         let mut other = None;
         for specifier in specifiers {
             match &specifier.node {
@@ -255,13 +256,14 @@ impl Sema<'_> {
                 TypeSpecifier::Signed => signed = true,
                 TypeSpecifier::Short => short = true,
                 TypeSpecifier::Long => long += 1,
-                TypeSpecifier::Int => {}
-                TypeSpecifier::Complex => return self.unsupported(specifier, "complex numbers are"),
+                TypeSpecifier::Int => int = true,
+                TypeSpecifier::Complex => complex = true,
                 _ => other = Some(*specifier),
             }
         }
         let integer = |bits| CType::Int { bits, signed: !unsigned };
         let ty = match other.map(|other| &other.node) {
+            None if complex && !(unsigned || signed || short || int || long > 0) => CType::Float(8),
             None => match (short, long) {
                 (true, _) => integer(16),
                 (_, 0) => integer(32),
@@ -310,6 +312,11 @@ impl Sema<'_> {
             },
             Some(_) => return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is")),
         };
+        let ty = match complex {
+            true if ty.is_arithmetic() && ty != CType::Bool => self.tree.types.complex_type(&ty),
+            true => return Err(Problem::unsupported(self.span_between(at.start, at.end), "this type is")),
+            false => ty,
+        };
         self.with_attributes(ty, attributes, at)
     }
 
@@ -353,19 +360,11 @@ impl Sema<'_> {
             (_, ty) => ty,
         };
         let Some(bytes) = attributes.vector else { return Ok(ty) };
-        // A vector is a structure that holds an array: it can be copied, but there is no
-        // arithmetic.
         let element = self.tree.types.size(&ty).filter(|size| ty.is_arithmetic() && *size <= bytes);
-        let Some(element) = element else {
-            return Err(Problem::unsupported(self.span_between(at.start, at.end), "this vector is"));
-        };
-        let id = self.tree.types.records.len() as u32;
-        let name = format!("<vector of {bytes} bytes>");
-        self.tree.types.records.push(Record { name, ..Record::default() });
-        let ty = CType::Array(Rc::new(ty), Length::Known(bytes / element));
-        let member = Member { name: None, ty, width: None, align: Some(bytes), packed: false };
-        self.tree.types.complete(id, vec![member], None, Some(bytes));
-        Ok(CType::Record(id))
+        match element {
+            Some(element) if ty != CType::Bool => Ok(self.tree.types.vector_type(&ty, bytes / element)),
+            _ => Err(Problem::unsupported(self.span_between(at.start, at.end), "this vector is")),
+        }
     }
 
     pub(super) fn long_double(&self) -> u64 {

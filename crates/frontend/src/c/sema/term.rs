@@ -27,6 +27,9 @@ impl Sema<'_> {
         if self.tree.types.wide(&value.ty).is_some() {
             return Ok(self.wide_truth(value));
         }
+        if self.tree.types.complex(&value.ty).is_some() {
+            return self.complex_truth(value);
+        }
         match value.kind {
             _ if !value.ty.is_scalar() => self.fail(node, "a condition is a number or a pointer"),
             TermKind::Real(Some(real)) => {
