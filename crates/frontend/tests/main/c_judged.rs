@@ -652,8 +652,8 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "something_new",
         ),
         (
-            "typedef int v __attribute__((vector_size(16))); v a, b; int main(void) { a = a + b; return 0; }",
-            "a number is expected",
+            "_Complex int a, b; int main(void) { a = a / b; return 0; }",
+            "complex integers",
         ),
         ("int main(void) { return __builtin_ia32_rdtsc() != 0; }", "__builtin_ia32_rdtsc"),
         (

@@ -88,26 +88,26 @@ fn a_statement_that_is_not_modelled_is_a_place() {
 #[test]
 fn declarations_that_are_not_understood_matter_where_they_are_used() {
     for (body, is_place) in [
-        ("_Complex double z; int main(void) { reach_error(); }", false),
-        ("_Complex double z; int main(void) { z = 1; reach_error(); }", true),
-        ("_Complex double f(void); int main(void) { f(); reach_error(); }", true),
-        ("struct s { _Complex double z; int a; }; int main(void) { reach_error(); }", false),
+        ("_Decimal64 z; int main(void) { reach_error(); }", false),
+        ("_Decimal64 z; int main(void) { z = 1; reach_error(); }", true),
+        ("_Decimal64 f(void); int main(void) { f(); reach_error(); }", true),
+        ("struct s { _Decimal64 z; int a; }; int main(void) { reach_error(); }", false),
         (
-            "struct s { _Complex double z; int a; }; struct s v; int main(void) { v.a = 1; reach_error(); }",
+            "struct s { _Decimal64 z; int a; }; struct s v; int main(void) { v.a = 1; reach_error(); }",
             true,
         ),
-        ("struct s { _Complex double z; }; int main(void) { struct s v; reach_error(); }", true),
-        ("typedef _Complex double c; int main(void) { return sizeof(c); }", true),
+        ("struct s { _Decimal64 z; }; int main(void) { struct s v; reach_error(); }", true),
+        ("typedef _Decimal64 c; int main(void) { return sizeof(c); }", true),
         // In an object, the value of a wide bit-field takes more room than its bits.
         ("struct { long x : 33; } s; int main(void) { __typeof__(s.x + 0) v = 1; reach_error(); }", true),
         ("struct { long x : 33; } s; int main(void) { __auto_type v = s.x + 0; reach_error(); }", true),
         ("struct { long x : 31; } s; int main(void) { __typeof__(s.x + 0) v = 1; reach_error(); }", false),
-        ("void f(_Complex double z) {} int main(void) { reach_error(); }", false),
-        ("void f(_Complex double z) {} int main(void) { f(1); reach_error(); }", true),
+        ("void f(_Decimal64 z) {} int main(void) { reach_error(); }", false),
+        ("void f(_Decimal64 z) {} int main(void) { f(1); reach_error(); }", true),
         // What the parser does not know.
-        ("int main(void) { int f(void) { return 1; } reach_error(); }", true),
-        ("void g(void) { int f(void) { return 1; } f(); } int main(void) { reach_error(); }", false),
-        ("void g(void) { int f(void) { return 1; } f(); } int main(void) { g(); reach_error(); }", true),
+        ("int main(void) { int f(x) int x; { return 1; } reach_error(); }", true),
+        ("void g(void) { int f(x) int x; { return 1; } f(1); } int main(void) { reach_error(); }", false),
+        ("void g(void) { int f(x) int x; { return 1; } f(1); } int main(void) { g(); reach_error(); }", true),
         ("asm(\".globl g\\ng: ret\"); void g(void); int main(void) { reach_error(); }", false),
         ("asm(\".globl g\\ng: ret\"); void g(void); int main(void) { g(); reach_error(); }", true),
         // A case that is not understood spoils its switch.
