@@ -491,6 +491,130 @@ const DETERMINISTIC: [&str; 400] = [
     "wmemset",
 ];
 
+/// Functions of the C library whose results depend on files: in a program that writes files itself,
+/// they are left to the real library. Sorted, for the search.
+const ABOUT_FILES: [&str; 104] = [
+    "__fxstat",
+    "__isoc23_fscanf",
+    "__isoc23_vfscanf",
+    "__isoc99_fscanf",
+    "__isoc99_vfscanf",
+    "__lxstat",
+    "__xstat",
+    "access",
+    "chmod",
+    "close",
+    "closedir",
+    "creat",
+    "creat64",
+    "dprintf",
+    "dup",
+    "dup2",
+    "dup3",
+    "faccessat",
+    "fallocate",
+    "fchmod",
+    "fclose",
+    "fcloseall",
+    "fcntl",
+    "fgetpos",
+    "fgetwc",
+    "fgetws",
+    "fileno",
+    "fmemopen",
+    "fopen64",
+    "fopencookie",
+    "fputc_unlocked",
+    "fputs_unlocked",
+    "fputwc",
+    "fputws",
+    "fread_unlocked",
+    "freopen64",
+    "fscanf",
+    "fseek",
+    "fseeko",
+    "fseeko64",
+    "fsetpos",
+    "fstat",
+    "fstat64",
+    "fstatat",
+    "fsync",
+    "ftell",
+    "ftello",
+    "ftello64",
+    "ftruncate",
+    "fwrite_unlocked",
+    "getw",
+    "getwc",
+    "isatty",
+    "link",
+    "lseek",
+    "lseek64",
+    "lstat",
+    "lstat64",
+    "mkdir",
+    "mkdtemp",
+    "mkostemp",
+    "mkstemp",
+    "mkstemp64",
+    "mktemp",
+    "open",
+    "open64",
+    "open_memstream",
+    "openat",
+    "openat64",
+    "opendir",
+    "pclose",
+    "pipe",
+    "pipe2",
+    "posix_fallocate",
+    "pread",
+    "pread64",
+    "putc_unlocked",
+    "putw",
+    "pwrite",
+    "pwrite64",
+    "readdir",
+    "readdir64",
+    "readlink",
+    "readv",
+    "remove",
+    "rename",
+    "rewinddir",
+    "rmdir",
+    "setvbuf",
+    "socketpair",
+    "stat",
+    "stat64",
+    "symlink",
+    "tempnam",
+    "tmpfile64",
+    "tmpnam",
+    "truncate",
+    "ungetc",
+    "unlink",
+    "unlinkat",
+    "vdprintf",
+    "vfscanf",
+    "write",
+    "writev",
+];
+
+/// Whether what a function gives depends on files, beyond what it reads from them.
+pub fn is_about_files(name: &str) -> bool {
+    ABOUT_FILES.binary_search(&name).is_ok()
+}
+
+/// Whether a function, or an input of our models, brings what is read from files.
+pub fn reads_files(name: &str) -> bool {
+    const FUNCTIONS: [&str; 7] =
+        ["_IO_getc", "fgetc", "fgetc_unlocked", "getc", "getc_unlocked", "getchar", "getchar_unlocked"];
+    const INPUTS: [&str; 6] = ["line", "byte", "count", "read", "scanf", "word"];
+    let input = name.strip_prefix("__input_");
+    FUNCTIONS.contains(&name)
+        || input.is_some_and(|input| INPUTS.iter().any(|prefix| input.starts_with(prefix)))
+}
+
 /// What stands behind the name of a function in the name of the input that is `errno` after a call.
 const ERRNO: &str = ".errno";
 
@@ -536,7 +660,7 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_and_has_no_inputs_and_no_effects() {
-        assert!(DETERMINISTIC.is_sorted(), "binary search needs it");
+        assert!(DETERMINISTIC.is_sorted() && ABOUT_FILES.is_sorted(), "binary search needs it");
         for name in ["atoi", "printf", "qsort", "sscanf", "mempcpy", "isprint", "strtol", "__builtin_sprintf"]
         {
             assert!(is_deterministic(name), "{name}");

@@ -78,7 +78,7 @@ pub use source::{FileId, Position, SourceFile, Span};
 pub use targets::{ERROR_LABELS, ErrorKind, ErrorSite, TargetChoice};
 pub use task::{
     About, Assumption, Compilation, Errors, Input, InputModels, Language, Monitor, Monitored, MonitoredCall,
-    Recipe, Task, Unsupported,
+    OwnFiles, Recipe, Task, Unsupported,
 };
 pub use threads::{
     Context, Move, Moves, Place, ScheduleSet, Starting, StepEffects, SwitchPoints, Thread, ThreadCoverage,

@@ -153,6 +153,8 @@ pub struct Recipe {
     pub whole_objects: bool,
     /// Definitions of functions of the C library that bring inputs, if the program uses them.
     pub models: Option<InputModels>,
+    /// What the program may do with files of its own.
+    pub own_files: OwnFiles,
     /// The rules of a property, in C.
     pub monitor: Option<Monitor>,
 }
@@ -207,6 +209,18 @@ pub struct InputModels {
     pub text: String,
     /// The functions that programs may call.
     pub names: Vec<String>,
+}
+
+/// What a program may do with files that it has written itself. What it reads from them is no input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OwnFiles {
+    /// It writes none.
+    #[default]
+    None,
+    /// It may write some. Standard input is none of them.
+    Some,
+    /// It may write some, and standard input may be one of them.
+    AlsoInput,
 }
 
 /// What counts as an error in a compiled program.

@@ -28,6 +28,10 @@ extern void __builtin_own_characters(char *, long);
 static int scan(void *stream, int is_given, const char *format, arguments list) {
   if (is_given)
     __builtin_own_needed(stream);
+#ifdef HAS_FILES
+  if (is_own(stream))
+    return own_scan(stream, format, list);
+#endif
   __outside();
   int result = __input_scanf(), left = result;
   if (result < 0)
@@ -79,11 +83,15 @@ static int scan(void *stream, int is_given, const char *format, arguments list) 
       else
         *(long long *)to = __input_scanf_long();
       break;
-    default:
+    case 'a': case 'e': case 'f': case 'g': case 'A': case 'E': case 'F': case 'G':
       if (has_length)
         *(double *)to = __input_scanf_double();
       else
         *(float *)to = __input_scanf_float();
+      break;
+    default:
+      /* Not one of a call that is modelled. */
+      _exit(71);
     }
     left--;
   }

@@ -8,7 +8,8 @@
 //! 1. [`replay`]: a failing run of a task. [`Replay`]: the outcome.
 //! 2. `text.rs`: the harness. `arguments.rs`: those of the command. `labels.rs`: calls behind labels.
 //!    `build.rs`: compiling and running, in a folder of its own (`folder.rs`); `place.rs`: where it
-//!    failed; `inputs.c`: what models of functions that bring input need; `int128.rs`: what 32-bit
+//!    failed; `inputs.c`: what models of functions that bring input need;
+//!    `files.c`: files that the program writes; `int128.rs`: what 32-bit
 //!    compilers do not know; `watched.rs`: rules of a property.
 //! 3. `schedule.rs`, `schedule.c`, `thread_functions.c`: threads, one at a time, in the order of a
 //!    schedule.
@@ -32,8 +33,8 @@ use std::time::Duration;
 pub use wherefore_program::Errors;
 use wherefore_program::{
     Argument, EdgeRef, ErrorKind, ErrorSite, Input, InputModels, Interpreter, LocationKind, Monitor,
-    Monitored, MonitoredCall, Operation, Program, Recipe, State, Task, ThreadTrace, Trace, Unset, Variable,
-    c_library,
+    Monitored, MonitoredCall, Operation, OwnFiles, Program, Recipe, State, Task, ThreadTrace, Trace, Unset,
+    Variable, c_library,
 };
 
 use crate::verdict::FailingRun;
@@ -74,6 +75,8 @@ pub(crate) struct Case<'a> {
     pub broken: Option<Broken>,
     /// Definitions of functions of the C library that bring inputs.
     pub models: Option<&'a InputModels>,
+    /// What the program may do with files of its own.
+    pub own_files: OwnFiles,
     /// The rules of a property that the run breaks, if it does.
     pub watched: Option<Watched<'a>>,
     /// The error that must be reached and no other one; none if any counts.
@@ -202,6 +205,7 @@ pub fn replay(
         undefined: &recipe.undefined,
         broken: Broken::at(&task.program, site, recipe.whole_objects),
         models: recipe.models.as_ref(),
+        own_files: recipe.own_files,
         watched: Watched::at(&task.program, site, recipe),
         place: ErrorPlace::at(task, site, &recipe.files).filter(|_| run.schedule.is_none()),
     };
@@ -211,6 +215,18 @@ pub fn replay(
 }
 
 impl Case<'_> {
+    /// Whether a function is left to the real library.
+    fn is_left(&self, name: &str) -> bool {
+        let is_about_files = self.own_files != OwnFiles::None
+            && (c_library::is_about_files(name) || !self.has_own_files() && c_library::reads_files(name));
+        is_about_files || c_library::is_deterministic(name)
+    }
+
+    /// Whether files that the program writes are real ones. Those that a property is about are not.
+    fn has_own_files(&self) -> bool {
+        self.own_files != OwnFiles::None && self.watched.is_none()
+    }
+
     /// What the thread that takes a step sees before it, and which one it is.
     fn seen(&self, interpreter: &Interpreter<'_>, step: usize) -> Option<(State, u32)> {
         let schedule = self.schedule?;
@@ -313,7 +329,7 @@ fn uncontrolled(case: &Case<'_>, feeding: &Feeding<'_>) -> Option<String> {
     let taken: BTreeSet<EdgeRef> = case.trace.steps.iter().map(|step| step.edge).collect();
     let feeds = case.feeds.iter().filter(|feed| taken.contains(&feed.edge));
     // Those of our own texts have no name that the user knows.
-    let is_known = |name: &&str| c_library::is_deterministic(name) && !name.starts_with("__builtin_own_");
+    let is_known = |name: &&str| case.is_left(name) && !name.starts_with("__builtin_own_");
     let left: BTreeSet<&str> = feeds.map(|feed| feed.function.as_str()).filter(is_known).collect();
     let left: Vec<String> = left.into_iter().map(|name| format!("`{name}`")).collect();
     let note = match left.as_slice() {
@@ -369,7 +385,7 @@ impl<'a> Feeding<'a> {
             };
             let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
             let function = c_library::sets_errno(&feed.function).unwrap_or(&feed.function);
-            let cannot = feed.ty == FeedType::Part || c_library::is_deterministic(function);
+            let cannot = feed.ty == FeedType::Part || case.is_left(function);
             let (Some(value), false) = (value, cannot) else { continue };
             let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });

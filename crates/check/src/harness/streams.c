@@ -16,10 +16,40 @@ PLAIN static void begin_again(void *stream) {
   for (int i = 0; i < 64; i++)
     if (ended[i].stream == stream) ended[i].stream = 0;
 }
-WEAK PLAIN int feof(void *stream) { __builtin_own_needed(stream); return has_ended(stream, 1); }
-WEAK PLAIN int feof_unlocked(void *stream) { __builtin_own_needed(stream); return has_ended(stream, 1); }
-WEAK PLAIN int ferror(void *stream) { __builtin_own_needed(stream); return has_ended(stream, 2); }
-WEAK PLAIN int ferror_unlocked(void *stream) { __builtin_own_needed(stream); return has_ended(stream, 2); }
-WEAK PLAIN void clearerr(void *stream) { __builtin_own_needed(stream); begin_again(stream); }
-WEAK PLAIN void rewind(void *stream) { __builtin_own_needed(stream); begin_again(stream); }
+#ifdef HAS_FILES
+#define REALLY(call) if (is_own(stream)) return call;
+PLAIN static int put_back(int c, void *stream) { return _IO_ungetc ? _IO_ungetc(c, stream) : (give_up(), 0); }
+WEAK PLAIN int fseek(void *stream, long to, int from) {
+  begin_again(stream);
+  return fseeko64 ? fseeko64(stream, to, from) : (give_up(), 0);
+}
+WEAK PLAIN int fseeko(void *stream, long to, int from) { return fseek(stream, to, from); }
+WEAK PLAIN int ungetc(int c, void *stream) {
+  __builtin_own_needed(stream);
+  begin_again(stream);
+  return put_back(c, stream);
+}
+#else
+#define REALLY(call)
+#endif
+#define STATE(name, how, real) \
+  WEAK PLAIN int name(void *stream) { \
+    __builtin_own_needed(stream); \
+    REALLY(real(stream)) \
+    return has_ended(stream, how); \
+  }
+STATE(feof, 1, _IO_feof)
+STATE(feof_unlocked, 1, _IO_feof)
+STATE(ferror, 2, _IO_ferror)
+STATE(ferror_unlocked, 2, _IO_ferror)
+WEAK PLAIN void clearerr(void *stream) {
+  __builtin_own_needed(stream);
+  REALLY(clearerr_unlocked(stream))
+  begin_again(stream);
+}
+WEAK PLAIN void rewind(void *stream) {
+  __builtin_own_needed(stream);
+  REALLY((void)fseeko64(stream, 0, 0))
+  begin_again(stream);
+}
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use wherefore_program::c_library;
+use wherefore_program::{OwnFiles, c_library};
 
 use super::labels::REACHED;
 use super::place::SAY_PLACE;
@@ -31,6 +31,23 @@ const INPUTS: &str = include_str!("inputs.c");
 
 /// The state of streams, for programs that ask for it, and the functions that tell it.
 const STREAMS: &str = include_str!("streams.c");
+
+/// Files of the program's own, and what models do with them.
+const FILES: &str = include_str!("files.c");
+const WRAPPED: [&str; 12] = [
+    "fopen",
+    "fdopen",
+    "freopen",
+    "tmpfile",
+    "popen",
+    "fgets",
+    "fgets_unlocked",
+    "gets",
+    "getdelim",
+    "getline",
+    "fread",
+    "read",
+];
 const STREAM_STATES: [&str; 4] = ["feof", "feof_unlocked", "ferror", "ferror_unlocked"];
 
 /// What the linker missed.
@@ -135,6 +152,20 @@ pub(crate) fn text(
          PLAIN void __cyg_profile_func_exit(void *function, void *site) {{}}\n"
     );
     let has_streams = case.feeds.iter().any(|feed| STREAM_STATES.contains(&feed.function.as_str()));
+    let has_files = case.has_own_files();
+    let models = case.models.map_or(&[][..], |models| &models.names);
+    let wrapped: Vec<&str> = match has_files {
+        true => WRAPPED.into_iter().filter(|name| models.iter().any(|model| model == name)).collect(),
+        false => Vec::new(),
+    };
+    if has_files {
+        for name in &wrapped {
+            let _ = writeln!(out, "#define WRAPS_{name}");
+        }
+        let is_own = u8::from(case.own_files == OwnFiles::AlsoInput);
+        let _ = writeln!(out, "#define NOT_ASSUMED {NOT_ASSUMED}\n#define INPUT_IS_OWN {is_own}");
+        out.push_str(FILES);
+    }
     if has_streams {
         out.push_str(STREAMS);
     }
@@ -164,9 +195,14 @@ pub(crate) fn text(
             None => ("long long", "  return 0;\n".to_owned()),
         };
         let set = if set.is_empty() { set } else { format!("  {{\n{set}  }}\n") };
-        let stream = stream_of(name).filter(|_| has_streams);
+        let stream = stream_of(name).filter(|_| has_streams || has_files);
         let (parameter, give) = match stream {
             Some((parameter, act)) => {
+                let stream = if parameter.is_empty() { "stdin" } else { "stream" };
+                let act = match has_files && c_library::reads_files(name) {
+                    true => format!("if (is_own({stream})) return own_byte({stream});\n  {act}"),
+                    false => act.to_owned(),
+                };
                 (parameter, give.replacen("  return", &format!("  {act}\n  return"), 1))
             }
             None => (needed_parameters(name), give),
@@ -199,7 +235,14 @@ pub(crate) fn text(
         for name in &models.names {
             let _ = writeln!(out, "#pragma weak {name}");
         }
-        let _ = write!(out, "{}\n{INPUTS}", models.text);
+        for name in &wrapped {
+            let _ = writeln!(out, "#define {name} fed_{name}");
+        }
+        let _ = writeln!(out, "{}", models.text);
+        for name in &wrapped {
+            let _ = writeln!(out, "#undef {name}");
+        }
+        out.push_str(INPUTS);
     }
     if let Some(watched) = &case.watched {
         out.push_str(&watched.wrappers(&defined));

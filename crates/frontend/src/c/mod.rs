@@ -46,6 +46,7 @@ mod linking;
 mod lower;
 mod mentions;
 mod models;
+mod own_files;
 mod points_to;
 mod pragmas;
 mod printf;
@@ -74,8 +75,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use wherefore_program::{
-    About, Compilation, EdgeRef, Errors, Expr, InputModels, Language, Monitor, Program, Recipe, Span,
-    TargetChoice, Unsupported, ViolationKind,
+    About, Compilation, EdgeRef, Errors, Expr, InputModels, Language, Monitor, OwnFiles, Program, Recipe,
+    Span, TargetChoice, Unsupported, ViolationKind,
 };
 pub use wherefore_program::{Assumption, Input};
 
@@ -87,6 +88,7 @@ pub use harness::harness;
 use judge::Given;
 use lines::Sources;
 pub use mentions::Mentions;
+use own_files::Files;
 use problem::{Problem, refuse};
 pub use prp::{Asked, parse_property};
 use sema::Linkage;
@@ -268,6 +270,8 @@ pub struct Translation {
     pub without_body: Vec<String>,
     /// Definitions in C of functions of the library that bring inputs, if the program uses them.
     pub models: Option<InputModels>,
+    /// What the program may do with files of its own.
+    pub own_files: OwnFiles,
     /// The rules of a property in C, if one is checked.
     pub monitor: Option<Monitor>,
     /// The parts of memory: pointers into different ones never meet.
@@ -520,6 +524,7 @@ fn translate_texts(
         function.body.is_none() && floats::ROUNDING.contains(&function.name.as_str())
     };
     tree.types.rounding_changes = usage.functions.iter().any(sets_rounding);
+    tree.files = Files::new(&tree, &usage);
     let mut lowered = lower::lower(&tree, &usage, &entries, options);
     let rules = "in programs with threads only the checks about threads are made";
     let undecided = (asks_rules && options.property != Property::All).then(|| rules.to_owned());
@@ -535,6 +540,7 @@ fn translate_texts(
     }
     let without_body = linking::without_body(&tree, &usage);
     let models = linking::input_models(&tree, &usage, &sources);
+    let own_files = tree.files.replayed();
     let monitor = events::monitor(&tree, lowered.followed);
     let sources = files::keep_used(
         sources.files,
@@ -572,6 +578,7 @@ fn translate_texts(
         undefined: lowered.undefined,
         without_body,
         models,
+        own_files,
         monitor,
         regions: lowered.regions,
         data_model: options.data_model,
@@ -617,6 +624,7 @@ impl Translation {
                 undefined: self.undefined,
                 whole_objects: options.standard == Standard::Objects,
                 models: self.models,
+                own_files: self.own_files,
                 monitor: self.monitor,
             })),
         };

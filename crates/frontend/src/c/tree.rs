@@ -10,6 +10,7 @@ use wherefore_program::{BinaryOp, FileId, Span, UnaryOp};
 
 use super::ctype::{CType, Signature, Types};
 use super::events::{Result, Watched};
+use super::own_files::Files;
 use super::problem::Problem;
 use super::sema::Qualified;
 use crate::c::floats::FloatFunction;
@@ -39,6 +40,8 @@ pub(crate) struct Tree {
     pub(crate) constant: FxHashSet<ObjectId>,
     /// What `errno` is, if the program uses it.
     pub(crate) errno: Option<ObjectId>,
+    /// What the program does with files.
+    pub(crate) files: Files,
     /// The events of a property.
     pub(crate) watched: Option<Watched>,
 }

@@ -128,6 +128,47 @@ fn what_streams_bring_is_input() {
 }
 
 #[test]
+fn what_a_program_reads_from_files_of_its_own_is_no_input() {
+    let read_back = "FILE *f = fopen(\"x\", \"w+\"); if (!f) return 0; fprintf(f, \"hello\"); rewind(f);\n\
+        char b[8]; if (!fgets(b, 8, f)) return 0;";
+    let again = "FILE *f = fopen(\"./x\", \"w\"); if (!f) return 0; fputs(\"17 abc\", f); fclose(f);\n\
+        f = fopen(\"d/../x\", \"r\"); if (!f) return 0; int n = 0; char w[10] = \"\"; fscanf(f, \"%d %9s\", &n, w);";
+    let other = "FILE *f = fopen(\"/tmp/out\", \"w\"), *g = fopen(\"/etc/some.conf\", \"r\"); char b[10];\n\
+        if (!f || !g) return 0;";
+    let descriptor = "int f = open(\"x\", O_RDWR | O_CREAT | O_TRUNC, 0600); if (f < 0) return 0;\n\
+        write(f, \"abc\", 3); lseek(f, 0, SEEK_SET); char b[4] = \"zzz\"; if (read(f, b, 3) < 0) return 0;";
+    let moved = "if (!freopen(\"x\", \"w\", stdout)) return 0; printf(\"hello\"); fclose(stdout);\n\
+        if (!freopen(\"x\", \"r\", stdin)) return 0; int c = getchar();";
+    let cases = [
+        ("unknown", format!("{read_back} assert(!strcmp(b, \"hello\"));")),
+        ("fails", format!("{read_back} assert(strcmp(b, \"hello\"));")),
+        (
+            "unknown",
+            "FILE *f = tmpfile(); if (f) { fputc('a', f); rewind(f); assert(fgetc(f) == 'a'); }".to_owned(),
+        ),
+        (
+            "fails",
+            "FILE *f = tmpfile(); if (f) { fputc('a', f); rewind(f); assert(fgetc(f) != 'a'); }".to_owned(),
+        ),
+        ("unknown", format!("{again} assert(n == 17 && !strcmp(w, \"abc\") && ftell(f) == 6 && feof(f));")),
+        ("fails", format!("{again} assert(n != 17 || strcmp(w, \"abc\"));")),
+        ("unknown", format!("{descriptor} assert(!strcmp(b, \"abc\"));")),
+        ("fails", format!("{descriptor} assert(strcmp(b, \"abc\"));")),
+        ("unknown", format!("{moved} assert(c == 'h');")),
+        ("fails", format!("{moved} assert(c != 'h');")),
+        // Standard input and other files stay inputs.
+        ("fails", format!("{other} int c = getchar(), d = fgetc(stdin); assert(c != 'a' || d != 'b');")),
+        (
+            "fails",
+            format!("{other} while (fgets(b, 10, g)) {{ fputs(b, f); assert(b[0] != 'x' || b[1] != 'y'); }}"),
+        ),
+        ("fails", "FILE *g = fopen(\"conf\", \"r\"); if (g) assert(fgetc(g) != 'q');".to_owned()),
+    ];
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(right, body)| (*right, body.as_str())).collect();
+    judge("own-files", &cases);
+}
+
+#[test]
 fn what_scanf_reads_is_input() {
     judge(
         "scanf",

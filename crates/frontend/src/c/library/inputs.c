@@ -19,6 +19,12 @@ void *fopen(const char *name, const char *mode) {
   __outside();
   return __input_opened() ? __builtin_own_stream() : 0;
 }
+void *freopen(const char *name, const char *mode, void *stream) {
+  __builtin_own_needed(mode);
+  __builtin_own_needed(stream);
+  __outside();
+  return __input_opened() ? stream : 0;
+}
 void *fdopen(int file, const char *mode) {
   __builtin_own_needed(mode);
   __outside();

@@ -338,7 +338,7 @@ impl Lower<'_, '_> {
                 self.require(Expr::binary(BinaryOp::SLe, bound(least), result.clone()), span);
                 self.require(Expr::binary(BinaryOp::SLe, result, bound(most)), span);
             }
-            if c_library::is_deterministic(name) {
+            if self.cx.computes(name) {
                 self.approximated.push(edge);
             }
             self.inputs.push((edge, name.to_owned(), scalar, piece, term.ty.clone()));

@@ -46,7 +46,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 use wherefore_program::{
     About, EdgeId, EdgeRef, Expr, LocationId, LocationKind, Node, Objects, Operation, Procedure, ProcedureId,
-    Scalar, Span, Type, Unsupported, Var, Variable, ViolationKind,
+    Scalar, Span, Type, Unsupported, Var, Variable, ViolationKind, c_library,
 };
 
 use super::ctype::CType;
@@ -299,6 +299,11 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
 }
 
 impl Context<'_> {
+    /// Whether the compiled program computes what a function without a body gives.
+    pub(crate) fn computes(&self, name: &str) -> bool {
+        c_library::is_deterministic(name) || self.tree.files.computes(name)
+    }
+
     pub(crate) fn pointer(&self) -> Scalar {
         Scalar::Bits(self.tree.types.model.pointer_bits())
     }

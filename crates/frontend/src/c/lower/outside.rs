@@ -99,7 +99,7 @@ impl Lower<'_, '_> {
         let is_set = Expr::binary(BinaryOp::SLt, Expr::constant(0, scalar), after.clone());
         let is_kept = Expr::binary(BinaryOp::Eq, after.clone(), before);
         self.require(Expr::binary(BinaryOp::Or, is_set, is_kept), span);
-        if c_library::is_deterministic(name) {
+        if self.cx.computes(name) {
             self.approximated.push(edge);
         }
         self.inputs.push((edge, c_library::errno_of(name), scalar, ty.clone(), ty));
@@ -139,7 +139,7 @@ impl Lower<'_, '_> {
                 if self.is_handle(name, i) && self.change_handle(name, argument, span)? {
                     continue;
                 }
-                if c_library::is_deterministic(name) {
+                if self.cx.computes(name) {
                     self.approximating(|lower| {
                         let is_clear = lower.change(name, argument, library, span)?;
                         if is_clear && i == 0 {
