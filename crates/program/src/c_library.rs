@@ -88,7 +88,8 @@ pub fn needs(name: &str) -> &'static [usize] {
 /// which give the values of the run; what has effects outside of the program (`system`, `remove`,
 /// `fopen`, `kill`, …), which must not happen in a replay; and functions that the program does not
 /// get from the library. Sorted, for the search.
-const DETERMINISTIC: [&str; 400] = [
+const DETERMINISTIC: [&str; 424] = [
+    "_IO_putc",
     "__ctype_b_loc",
     "__ctype_get_mb_cur_max",
     "__ctype_tolower_loc",
@@ -124,6 +125,8 @@ const DETERMINISTIC: [&str; 400] = [
     "__strcpy_chk",
     "__strncat_chk",
     "__strncpy_chk",
+    "__vfprintf_chk",
+    "__vprintf_chk",
     "__vsnprintf_chk",
     "__vsprintf_chk",
     "abs",
@@ -134,6 +137,8 @@ const DETERMINISTIC: [&str; 400] = [
     "acoshl",
     "acosl",
     "aligned_alloc",
+    "asctime",
+    "asctime_r",
     "asin",
     "asinf",
     "asinh",
@@ -180,6 +185,8 @@ const DETERMINISTIC: [&str; 400] = [
     "cosl",
     "creal",
     "crealf",
+    "ctime",
+    "ctime_r",
     "difftime",
     "div",
     "erf",
@@ -225,6 +232,7 @@ const DETERMINISTIC: [&str; 400] = [
     "fetestexcept",
     "feupdateenv",
     "fflush",
+    "fflush_unlocked",
     "ffs",
     "ffsl",
     "ffsll",
@@ -248,12 +256,19 @@ const DETERMINISTIC: [&str; 400] = [
     "fmodl",
     "fnmatch",
     "fprintf",
+    "fprintf_unlocked",
     "fputc",
+    "fputc_unlocked",
     "fputs",
+    "fputs_unlocked",
     "frexp",
     "frexpf",
     "frexpl",
+    "fwrite",
+    "fwrite_unlocked",
     "getpagesize",
+    "gmtime",
+    "gmtime_r",
     "htonl",
     "htons",
     "hypot",
@@ -308,6 +323,8 @@ const DETERMINISTIC: [&str; 400] = [
     "llroundf",
     "llroundl",
     "localeconv",
+    "localtime",
+    "localtime_r",
     "log",
     "log10",
     "log10f",
@@ -344,6 +361,7 @@ const DETERMINISTIC: [&str; 400] = [
     "mempcpy",
     "memrchr",
     "memset",
+    "mktime",
     "mmap",
     "mmap64",
     "modf",
@@ -372,10 +390,13 @@ const DETERMINISTIC: [&str; 400] = [
     "powf",
     "powl",
     "printf",
+    "printf_unlocked",
     "putc",
+    "putc_unlocked",
     "putchar",
     "putchar_unlocked",
     "puts",
+    "puts_unlocked",
     "pvalloc",
     "qsort",
     "rawmemchr",
@@ -424,6 +445,7 @@ const DETERMINISTIC: [&str; 400] = [
     "strcspn",
     "strdup",
     "strerror",
+    "strftime",
     "strlcat",
     "strlcpy",
     "strlen",
@@ -436,6 +458,7 @@ const DETERMINISTIC: [&str; 400] = [
     "strpbrk",
     "strrchr",
     "strsep",
+    "strsignal",
     "strspn",
     "strstr",
     "strtod",
@@ -461,6 +484,7 @@ const DETERMINISTIC: [&str; 400] = [
     "tgamma",
     "tgammaf",
     "tgammal",
+    "timegm",
     "toascii",
     "tolower",
     "toupper",
@@ -615,6 +639,9 @@ pub fn reads_files(name: &str) -> bool {
         || input.is_some_and(|input| INPUTS.iter().any(|prefix| input.starts_with(prefix)))
 }
 
+/// The input that says whether a function fails that writes to a stream. No replay can bring it about.
+pub const OUTPUT_FAILS: &str = "__input_output_fails";
+
 /// What stands behind the name of a function in the name of the input that is `errno` after a call.
 const ERRNO: &str = ".errno";
 
@@ -639,9 +666,9 @@ pub fn is_deterministic(name: &str) -> bool {
 
 /// Whether a function does nothing that the program could notice, except for what it returns.
 pub fn only_prints(name: &str) -> bool {
-    const PRINTS: [&str; 11] = [
+    const PRINTS: [&str; 12] = [
         "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "fflush",
-        "perror",
+        "fwrite", "perror",
     ];
     PRINTS.contains(&name)
 }

@@ -222,6 +222,12 @@ impl Case<'_> {
         is_about_files || c_library::is_deterministic(name)
     }
 
+    /// An object that is not defined. Streams are: which ones is followed.
+    fn open_object(&self) -> Option<&str> {
+        let is_stream = |name: &&String| ["stdin", "stdout", "stderr"].contains(&name.as_str());
+        self.undefined.iter().find(|name| !is_stream(name)).map(String::as_str)
+    }
+
     /// Whether files that the program writes are real ones. Those that a property is about are not.
     fn has_own_files(&self) -> bool {
         self.own_files != OwnFiles::None && self.watched.is_none()
@@ -315,7 +321,7 @@ pub fn rests_on_approximation(task: &Task, run: &FailingRun) -> Option<EdgeRef> 
 
 /// What the run depends on and the harness does not control.
 fn uncontrolled(case: &Case<'_>, feeding: &Feeding<'_>) -> Option<String> {
-    if let Some(name) = case.undefined.first() {
+    if let Some(name) = case.open_object() {
         return Some(format!("`{name}` is not defined"));
     }
     if let Some(step) = feeding.open_order {
@@ -342,7 +348,7 @@ fn uncontrolled(case: &Case<'_>, feeding: &Feeding<'_>) -> Option<String> {
 /// Whether all values that the run depends on and that are not fed are those of objects that nothing
 /// was written to.
 fn rests_on_unset(case: &Case<'_>, feeding: &Feeding<'_>) -> bool {
-    if !case.undefined.is_empty() || feeding.open_order.is_some() || !feeding.arguments.is_empty() {
+    if case.open_object().is_some() || feeding.open_order.is_some() || !feeding.arguments.is_empty() {
         return false;
     }
     let brings: BTreeSet<EdgeRef> = case.feeds.iter().map(|feed| feed.edge).collect();
@@ -385,7 +391,8 @@ impl<'a> Feeding<'a> {
             };
             let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
             let function = c_library::sets_errno(&feed.function).unwrap_or(&feed.function);
-            let cannot = feed.ty == FeedType::Part || case.is_left(function);
+            let cannot =
+                feed.ty == FeedType::Part || case.is_left(function) || function == c_library::OUTPUT_FAILS;
             let (Some(value), false) = (value, cannot) else { continue };
             let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });

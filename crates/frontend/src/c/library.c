@@ -208,6 +208,9 @@ int __builtin_clzll(unsigned long long x) {
 int __builtin_clz(unsigned x) {
   return x ? __builtin_clzll(x) - 32 : __builtin_own_undefined();
 }
+int ffs(int x) { return __builtin_ffs(x); }
+int ffsl(long x) { return __builtin_ffsl(x); }
+int ffsll(long long x) { return __builtin_ffsll(x); }
 int __builtin_ffsll(long long x) { return x ? __builtin_ctzll((unsigned long long)x) + 1 : 0; }
 int __builtin_clrsbll(long long x) {
   unsigned long long y = (unsigned long long)(x < 0 ? ~x : x);

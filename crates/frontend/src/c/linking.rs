@@ -9,7 +9,7 @@ use super::problem::Problem;
 use super::sema::{self, Linkage};
 use super::tree::{Function, FunctionId, Tree};
 use super::usage::Usage;
-use super::{Options, input};
+use super::{Options, input, variadic};
 
 /// Takes note of what the user says about functions without a body.
 pub(crate) fn told(tree: &mut Tree, options: &Options) -> Vec<Problem> {
@@ -44,6 +44,7 @@ pub(crate) fn add_library(
     while let Some(model) = missing(tree, usage, &linked) {
         linked.push(model);
         link((tree, linkage, sources), (MODELS[model].name, MODELS[model].text))?;
+        variadic::pass_in_memory(tree);
         *usage = Usage::new(tree, entries);
     }
     Ok(())

@@ -60,6 +60,7 @@ mod rewrite;
 mod scanf;
 mod sema;
 mod spellings;
+mod sscanf;
 mod task;
 mod threads;
 mod tokens;
@@ -157,6 +158,8 @@ pub struct Options {
     pub entry: String,
     /// Whether `malloc` and the like may return NULL.
     pub malloc_may_fail: bool,
+    /// Whether what is written to a stream may not get there.
+    pub output_may_fail: bool,
     /// What globals without an initial value hold. With a file of Cimple among those of a program,
     /// they hold anything.
     pub globals: Uninitialised,
@@ -216,6 +219,7 @@ impl Default for Options {
             property: Property::default(),
             entry: "main".to_owned(),
             malloc_may_fail: false,
+            output_may_fail: false,
             globals: Uninitialised::default(),
             error_labels: ErrorLabels::default(),
             checks: BTreeSet::new(),
@@ -452,7 +456,8 @@ fn translate_texts(
         events::watch(&mut tree, &mut linkage, &sources, &rules.property);
     }
     scanf::as_inputs(&mut tree, &mut linkage, options.checks.contains(&ViolationKind::Bounds));
-    printf::as_statements(&mut tree, &mut linkage);
+    sscanf::as_statements(&mut tree, &mut linkage);
+    printf::as_statements(&mut tree, &mut linkage, options.output_may_fail);
     variadic::pass_in_memory(&mut tree);
     bulk::as_assignments(&mut tree);
     let with_body = |id: &tree::FunctionId| tree.function(*id).body.is_some();

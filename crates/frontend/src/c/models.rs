@@ -62,7 +62,11 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
         NEEDED => Meaning::Needed,
         EVENT => Meaning::Event,
         // What the compiled program decides.
-        "__builtin_own_any" | "__builtin_own_printed" => Meaning::Input,
+        "__builtin_own_any"
+        | "__builtin_own_any_int"
+        | "__builtin_own_any_long"
+        | "__builtin_own_printed"
+        | "__builtin_own_real" => Meaning::Input,
         _ if name.starts_with("__VERIFIER_nondet_") || name.starts_with(INPUT) => Meaning::Input,
         _ => return None,
     })
@@ -97,10 +101,30 @@ pub(crate) fn range(name: &str) -> Option<(i64, i64)> {
         | "fgetc_unlocked" | "ungetc" => (-1, 255),
         "rand" | "random" | "lrand48" | "rand_r" | "nrand48" => (0, 0x7fff_ffff),
         "printf" | "fprintf" | "vprintf" | "vfprintf" | "dprintf" | "vdprintf" | "sprintf" | "snprintf"
-        | "vsprintf" | "vsnprintf" | "asprintf" | "vasprintf" | "puts" | "fputs" => (-1, 0x7fff_ffff),
+        | "vsprintf" | "vsnprintf" | "asprintf" | "vasprintf" => (-1, 0x7fff_ffff),
+        "puts" | "puts_unlocked" | "fputs" | "fputs_unlocked" => (0, 0x7fff_ffff),
         "putchar" | "putc" | "fputc" => (-1, 255),
         _ => return None,
     })
+}
+
+/// Whether a function without a body returns a pointer to something in any case.
+pub(crate) fn is_never_null(name: &str) -> bool {
+    matches!(
+        name,
+        "strerror"
+            | "strerror_l"
+            | "strsignal"
+            | "gai_strerror"
+            | "hstrerror"
+            | "localeconv"
+            | "gettext"
+            | "dgettext"
+            | "dcgettext"
+            | "ngettext"
+            | "dngettext"
+            | "dcngettext"
+    )
 }
 
 /// Whether a function ends the run as the end of `main` does, so that destructors run.
@@ -140,9 +164,48 @@ pub(crate) fn may_allocate(tree: &Tree, id: FunctionId) -> bool {
 /// Whether a function only writes to the outside world or ends the run: its arguments do not
 /// matter.
 pub(crate) fn is_harmless(name: &str) -> bool {
-    const QUIET: [&str; 21] = [
-        "printf", "fprintf", "vprintf", "vfprintf", "puts", "putchar", "fputs", "fputc", "putc", "perror",
-        "fflush", "fclose", "printk", "sleep", "usleep", "srand", "rand", "random", "clock", "atexit",
+    const QUIET: [&str; 42] = [
+        "printf",
+        "fprintf",
+        "vprintf",
+        "vfprintf",
+        "dprintf",
+        "vdprintf",
+        "printf_unlocked",
+        "fprintf_unlocked",
+        "__printf_chk",
+        "__fprintf_chk",
+        "__vprintf_chk",
+        "__vfprintf_chk",
+        "puts",
+        "puts_unlocked",
+        "putchar",
+        "putchar_unlocked",
+        "fputs",
+        "fputs_unlocked",
+        "fputc",
+        "fputc_unlocked",
+        "putc",
+        "putc_unlocked",
+        "_IO_putc",
+        "fwrite",
+        "fwrite_unlocked",
+        "perror",
+        "fflush",
+        "fflush_unlocked",
+        "fclose",
+        "setlinebuf",
+        "flockfile",
+        "funlockfile",
+        "printk",
+        "sleep",
+        "usleep",
+        "srand",
+        "srandom",
+        "rand",
+        "random",
+        "clock",
+        "atexit",
         "syslog",
     ];
     let is_section = name == "__VERIFIER_atomic_begin" || name == "__VERIFIER_atomic_end";
@@ -188,7 +251,7 @@ pub(crate) fn format_position(name: &str) -> Option<usize> {
 
 /// Whether a function calls a comparison of the program, in an order of its own.
 pub(crate) fn compares(name: &str) -> bool {
-    matches!(name, "qsort" | "bsearch")
+    matches!(name, "qsort" | "bsearch" | "lfind" | "lsearch")
 }
 
 /// The name that a built-in function has without its prefix, if it means the same.
@@ -241,7 +304,7 @@ pub(crate) struct Model {
 
 /// The files. One is linked when a program uses a function that it defines and the program does
 /// not.
-pub(crate) const MODELS: [Model; 11] = [
+pub(crate) const MODELS: [Model; 16] = [
     Model { name: "<library>", text: include_str!("library.c") },
     Model { name: "<texts>", text: include_str!("library/texts.c") },
     Model { name: "<exits>", text: include_str!("library/exits.c") },
@@ -250,8 +313,13 @@ pub(crate) const MODELS: [Model; 11] = [
     Model { name: "<numbers>", text: include_str!("library/numbers.c") },
     Model { name: "<wide>", text: include_str!("library/wide.c") },
     Model { name: "<complex>", text: include_str!("library/complex.c") },
+    Model { name: "<reals>", text: include_str!("library/reals.c") },
+    Model { name: "<scan>", text: include_str!("library/scan.c") },
+    Model { name: "<search>", text: include_str!("library/search.c") },
+    Model { name: "<clock>", text: include_str!("library/clock.c") },
     Model { name: "<sort>", text: include_str!("library/sort.c") },
     Model { name: "<print>", text: include_str!("library/print.c") },
+    Model { name: "<format>", text: include_str!("library/format.c") },
     Model { name: INPUTS, text: include_str!("library/inputs.c") },
 ];
 

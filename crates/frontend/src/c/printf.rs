@@ -1,19 +1,82 @@
-//! What `sprintf` and `snprintf` write, if the format is a constant: characters and integers are
-//! exact, of a floating-point number or an address only the length is bounded. Calls with other
-//! conversions stay those of a function without a body.
+//! What functions write that print, and what they return.
+//!
+//! If the format is a constant, a call becomes a step for each part of it (`library/print.c`):
+//! characters and integers are exact, of a floating-point number or an address only the length is
+//! bounded. Other formats are read while the program runs (`library/format.c`). What goes to a stream
+//! is not followed; its length is what the call returns, if that is used.
 
-use wherefore_program::BinaryOp;
+use std::rc::Rc;
 
-use super::calls::{Rewriting, declare, literal, rewrite_calls};
-use super::ctype::CType;
+use wherefore_program::{BinaryOp, Span, c_library};
+
+use super::calls::{Rewriting, declare, literal};
+use super::ctype::{CType, Rest, Signature};
 use super::sema::Linkage;
-use super::tree::{Statement, StatementKind, Term, TermKind, Tree};
+use super::tree::{Function, FunctionId, Statement, StatementKind, Term, TermKind, Tree};
+use super::walk::each_use;
 
-/// The functions, and the position of the format.
-fn format_of(name: &str) -> Option<usize> {
-    match name {
-        "sprintf" => Some(1),
-        "snprintf" => Some(2),
+/// Where the text goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// To a stream.
+    Stream,
+    /// To memory, as far as it goes.
+    Open,
+    /// To memory, of a size: the position of the argument.
+    Sized(usize),
+}
+
+/// What the arguments of a function that prints are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    room: Room,
+    /// The position of the format.
+    format: usize,
+    /// Whether a `va_list` is behind it.
+    is_list: bool,
+}
+
+fn shape(name: &str) -> Option<Shape> {
+    use Room::{Open, Sized, Stream};
+    let (room, format, is_list) = match name {
+        "printf" | "printf_unlocked" => (Stream, 0, false),
+        "fprintf" | "fprintf_unlocked" | "dprintf" | "__printf_chk" => (Stream, 1, false),
+        "__fprintf_chk" => (Stream, 2, false),
+        "vprintf" => (Stream, 0, true),
+        "vfprintf" | "vdprintf" | "__vprintf_chk" => (Stream, 1, true),
+        "__vfprintf_chk" => (Stream, 2, true),
+        "sprintf" => (Open, 1, false),
+        "__sprintf_chk" => (Open, 3, false),
+        "vsprintf" => (Open, 1, true),
+        "__vsprintf_chk" => (Open, 3, true),
+        "snprintf" => (Sized(1), 2, false),
+        "__snprintf_chk" => (Sized(1), 4, false),
+        "vsnprintf" => (Sized(1), 2, true),
+        "__vsnprintf_chk" => (Sized(1), 4, true),
+        _ => return None,
+    };
+    Some(Shape { room, format, is_list })
+}
+
+/// What other functions return that write to a stream, if all goes well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Success {
+    /// The character that they are given.
+    Character,
+    /// The number of elements.
+    Elements,
+    Zero,
+    /// A number that is not negative.
+    Any,
+}
+
+fn success(name: &str, arguments: usize) -> Option<Success> {
+    match (name, arguments) {
+        ("putchar" | "putchar_unlocked", 1)
+        | ("putc" | "fputc" | "putc_unlocked" | "fputc_unlocked" | "_IO_putc", 2) => Some(Success::Character),
+        ("fwrite" | "fwrite_unlocked", 4) => Some(Success::Elements),
+        ("fflush" | "fflush_unlocked" | "fclose", 1) => Some(Success::Zero),
+        ("puts" | "puts_unlocked", 1) | ("fputs" | "fputs_unlocked", 2) => Some(Success::Any),
         _ => None,
     }
 }
@@ -153,13 +216,24 @@ fn conversion(text: &[u8], long: u32) -> Option<(Conversion, usize)> {
     Some((Conversion { flags, width, precision, what }, at + 1))
 }
 
-/// Rewrites all such calls.
-pub(crate) fn as_statements(tree: &mut Tree, linkage: &mut Linkage) {
-    rewrite_calls(
-        (tree, linkage),
-        |name| format_of(name).is_some(),
-        |rewriting, term| rewriting.written(term),
-    );
+/// Rewrites all such calls. What goes to a stream gets there, unless output `may_fail`.
+pub(crate) fn as_statements(tree: &mut Tree, linkage: &mut Linkage, may_fail: bool) {
+    let prints = |name: &str| shape(name).is_some() || [1, 2, 4].iter().any(|n| success(name, *n).is_some());
+    if !tree.functions.iter().any(|function| function.body.is_none() && prints(&function.name)) {
+        return;
+    }
+    for i in 0..tree.functions.len() {
+        let Some(mut body) = tree.functions[i].body.take() else { continue };
+        let mut rewriting =
+            Rewriting { tree: &mut *tree, linkage: &mut *linkage, owner: FunctionId(i as u32) };
+        each_use(&mut body, &mut |term, used| {
+            let new = rewriting.written(term, used, may_fail);
+            if let Some(new) = new.or_else(|| if used { rewriting.put(term, may_fail) } else { None }) {
+                *term = new;
+            }
+        });
+        tree.functions[i].body = Some(body);
+    }
 }
 
 /// Whether an argument has the type that a format asks for.
@@ -205,33 +279,168 @@ fn wanted(parts: &[Part]) -> Vec<Wanted> {
 }
 
 impl Rewriting<'_> {
-    fn written(&mut self, term: &Term) -> Option<Term> {
+    /// The arguments of a call, evaluated from the last to the first; what is constant stays.
+    fn evaluated(&mut self, arguments: &[Term], statements: &mut Vec<Statement>) -> Vec<Term> {
+        let mut kept: Vec<Term> = arguments
+            .iter()
+            .rev()
+            .map(|argument| match argument.constant().is_some() || literal(self.tree, argument).is_some() {
+                true => argument.clone(),
+                false => self.kept("argument", argument.clone(), statements),
+            })
+            .collect();
+        kept.reverse();
+        kept
+    }
+
+    /// The same call with other arguments.
+    fn again(term: &Term, arguments: Vec<Term>) -> Term {
+        let TermKind::Call(callee, _) = &term.kind else { return term.clone() };
+        Term::new(TermKind::Call(callee.clone(), arguments), term.ty.clone(), term.span)
+    }
+
+    /// What a call returns that writes to a stream: `success`, or `failure` if it fails.
+    fn outcome(&mut self, success: Term, failure: u64, may_fail: bool) -> Term {
+        let (span, ty) = (success.span, success.ty.clone());
+        if !may_fail {
+            self.tree.output.get_or_insert(span);
+            return success;
+        }
+        let fails = self.call(c_library::OUTPUT_FAILS, CType::Bool, Vec::new(), span);
+        let failure = Term::new(TermKind::Constant(failure), ty.clone(), span);
+        Term::new(TermKind::Conditional(Box::new(fails), Box::new(failure), Box::new(success)), ty, span)
+    }
+
+    /// A call that puts characters to a stream and whose result is used.
+    fn put(&mut self, term: &Term, may_fail: bool) -> Option<Term> {
         let (name, arguments) = self.unknown_call(term)?;
-        let at = format_of(name)?;
-        let format = arguments.get(at)?;
-        let pointer = self.tree.types.model.pointer_bits();
-        let parts = parts(&literal(self.tree, format)?, pointer)?;
-        let wanted = wanted(&parts);
-        // Further arguments are evaluated and ignored.
-        let values = arguments.get(at + 1..)?;
-        let known =
-            wanted.len() <= values.len() && wanted.iter().zip(values).all(|(w, v)| fits(w, v, pointer));
-        if !known || term.ty != CType::INT {
+        let success = success(name, arguments.len())?;
+        if !term.ty.is_integer() || !arguments.iter().all(|argument| argument.ty.is_scalar()) {
             return None;
         }
+        let arguments = arguments.to_vec();
+        let (span, ty) = (term.span, term.ty.clone());
+        let mut statements = Vec::new();
+        let kept = self.evaluated(&arguments, &mut statements);
+        let call = Self::again(term, kept.clone());
+        let converted =
+            |value: Term, ty: &CType| Term::new(TermKind::Convert(Box::new(value)), ty.clone(), span);
+        let (value, failure) = match success {
+            Success::Any => {
+                let value = self.kept("printed", call, &mut statements);
+                (value, u64::from(u32::MAX))
+            }
+            _ => {
+                statements.push(Statement { kind: StatementKind::Expression(call), span });
+                match success {
+                    Success::Character => {
+                        let byte = converted(kept[0].clone(), &CType::Int { bits: 8, signed: false });
+                        (converted(byte, &ty), u64::from(u32::MAX))
+                    }
+                    Success::Elements => {
+                        let zero = Term::new(TermKind::Constant(0), ty.clone(), span);
+                        let [size, count] = [1, 2].map(|at: usize| converted_to(&kept[at], ty.clone()));
+                        let kind = TermKind::Conditional(Box::new(size), Box::new(count), Box::new(zero));
+                        (Term::new(kind, ty.clone(), span), 0)
+                    }
+                    _ => (Term::new(TermKind::Constant(0), ty.clone(), span), u64::from(u32::MAX)),
+                }
+            }
+        };
+        let value = self.outcome(value, failure, may_fail);
+        Some(Term::new(TermKind::Block(statements, Some(Box::new(value))), ty, span))
+    }
+
+    /// A call that prints by a format, into memory or so that its result is used.
+    fn written(&mut self, term: &Term, used: bool, may_fail: bool) -> Option<Term> {
+        let (name, arguments) = self.unknown_call(term)?;
+        let shape = shape(name)?;
+        let format = arguments.get(shape.format)?;
+        let pointer = self.tree.types.model.pointer_bits();
+        let values = arguments.get(shape.format + 1..)?;
+        let text = literal(self.tree, format).filter(|_| !shape.is_list);
+        let parts = text.and_then(|text| parts(&text, pointer)).filter(|parts| {
+            // Further arguments are evaluated and ignored.
+            let wanted = wanted(parts);
+            wanted.len() <= values.len() && wanted.iter().zip(values).all(|(w, v)| fits(w, v, pointer))
+        });
+        let counts = |part: &Part| matches!(part, Part::Convert(Conversion { what: What::Count, .. }));
+        let has_count = parts.as_ref().is_some_and(|parts| parts.iter().any(counts));
+        let is_stream = shape.room == Room::Stream;
+        if is_stream && !used && !has_count {
+            return None;
+        }
+        if term.ty != CType::INT || !arguments.iter().all(|argument| argument.ty.is_scalar()) {
+            return None;
+        }
+        if shape.is_list && values.len() != 1 {
+            return None;
+        }
+        let arguments = arguments.to_vec();
         let (span, size_type) = (term.span, self.tree.types.size_type());
         let number = |value: u64| Term::new(TermKind::Constant(value), size_type.clone(), span);
         let mut statements = Vec::new();
-        // Arguments are evaluated from the last to the first.
-        let mut kept: Vec<Term> =
-            values.iter().rev().map(|value| self.kept("argument", value.clone(), &mut statements)).collect();
-        kept.reverse();
-        let size = match at {
-            1 => number(u64::MAX >> (64 - pointer)),
-            _ => self.kept("size", converted_to(&arguments[1], size_type.clone()), &mut statements),
+        let kept = self.evaluated(&arguments, &mut statements);
+        if is_stream {
+            let kind = StatementKind::Expression(Self::again(term, kept.clone()));
+            statements.push(Statement { kind, span });
+        }
+        let size = match shape.room {
+            Room::Stream => number(0),
+            Room::Open => number(u64::MAX >> (64 - pointer)),
+            Room::Sized(at) => converted_to(&kept[at], size_type.clone()),
         };
-        let to = converted_to(&arguments[0], CType::CHAR.pointer_to());
-        let to = self.kept("to", to, &mut statements);
+        let to = match is_stream {
+            true => Term::new(TermKind::Constant(0), CType::CHAR.pointer_to(), span),
+            false => converted_to(&kept[0], CType::CHAR.pointer_to()),
+        };
+        let format = kept[shape.format].clone();
+        let rest = kept[shape.format + 1..].to_vec();
+        let length = match parts {
+            Some(parts) => self.in_parts(term, parts, (to, size), format, rest, &mut statements)?,
+            None => {
+                let mut given = vec![to, size, converted_to(&format, CType::CHAR.pointer_to())];
+                given.extend(rest);
+                match shape.is_list {
+                    true => self.call("__builtin_own_vformat", CType::INT, given, span),
+                    false => self.variadic_call("__builtin_own_format", given, 3, span),
+                }
+            }
+        };
+        let value = match is_stream {
+            true => self.outcome(length, u64::from(u32::MAX), may_fail),
+            false => length,
+        };
+        Some(Term::new(TermKind::Block(statements, Some(Box::new(value))), CType::INT, span))
+    }
+
+    /// A call of a function of our own with so many parameters and variable arguments behind them.
+    fn variadic_call(&mut self, name: &str, arguments: Vec<Term>, fixed: usize, span: Span) -> Term {
+        let parameters = arguments[..fixed].iter().map(|argument| argument.ty.clone()).collect();
+        let signature = Rc::new(Signature { result: CType::INT, parameters, rest: Rest::Variadic });
+        let id = self.linkage.function(name).unwrap_or_else(|| {
+            self.tree.functions.push(Function::declared(name, signature.clone(), span));
+            let id = FunctionId(self.tree.functions.len() as u32 - 1);
+            self.linkage.add_function(name, id);
+            id
+        });
+        let callee = Term::new(TermKind::Function(id), CType::Function(signature), span);
+        Term::new(TermKind::Call(Box::new(callee), arguments), CType::INT, span)
+    }
+
+    /// The parts of a text are written one after the other; the number of characters.
+    fn in_parts(
+        &mut self,
+        term: &Term,
+        parts: Vec<Part>,
+        (to, size): (Term, Term),
+        format: Term,
+        kept: Vec<Term>,
+        statements: &mut Vec<Statement>,
+    ) -> Option<Term> {
+        let (span, size_type) = (term.span, self.tree.types.size_type());
+        let number = |value: u64| Term::new(TermKind::Constant(value), size_type.clone(), span);
+        let is_kept = size.constant() != Some(0);
         let written = self.object("written", size_type.clone(), span);
         statements.push(declare(written, number(0), span));
         let place = || Term::new(TermKind::Object(written), size_type.clone(), span);
@@ -248,6 +457,15 @@ impl Rewriting<'_> {
             }
             let mut given = vec![to.clone(), size.clone(), length()];
             let function = match part {
+                Part::Plain(_, count) if !is_kept => {
+                    let sum =
+                        TermKind::Arithmetic(BinaryOp::Add, Box::new(length()), Box::new(number(count)));
+                    let sum = Term::new(sum, size_type.clone(), span);
+                    let assign = TermKind::Assign(Box::new(place()), Box::new(sum));
+                    let kind = StatementKind::Expression(Term::new(assign, size_type.clone(), span));
+                    statements.push(Statement { kind, span });
+                    continue;
+                }
                 Part::Plain(from, count) => {
                     let kind =
                         TermKind::Offset(BinaryOp::Add, Box::new(format.clone()), Box::new(number(from)), 1);
@@ -261,8 +479,10 @@ impl Rewriting<'_> {
             let assign = Term::new(assign, size_type.clone(), span);
             statements.push(Statement { kind: StatementKind::Expression(assign), span });
         }
-        let end = self.call("__builtin_own_put_end", CType::INT, vec![to, size, length()], span);
-        Some(Term::new(TermKind::Block(statements, Some(Box::new(end))), CType::INT, span))
+        Some(match is_kept {
+            true => self.call("__builtin_own_put_end", CType::INT, vec![to, size, length()], span),
+            false => Term::new(TermKind::Convert(Box::new(length())), CType::INT, span),
+        })
     }
 
     /// The function that writes a conversion, and what it is given besides.

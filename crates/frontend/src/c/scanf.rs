@@ -163,7 +163,7 @@ impl Rewriting<'_> {
     }
 
     /// A pointer that was evaluated. What it points to may be seen.
-    fn pointer(&mut self, target: &Term, statements: &mut Vec<Statement>) -> Term {
+    pub(crate) fn pointer(&mut self, target: &Term, statements: &mut Vec<Statement>) -> Term {
         let is_plain = |place: &Term| {
             let mut place = place;
             while let TermKind::Field(base, _) = &place.kind {

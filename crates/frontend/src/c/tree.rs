@@ -40,6 +40,10 @@ pub(crate) struct Tree {
     pub(crate) constant: FxHashSet<ObjectId>,
     /// What `errno` is, if the program uses it.
     pub(crate) errno: Option<ObjectId>,
+    /// Functions that get their variable arguments in memory.
+    pub(crate) packed: FxHashSet<FunctionId>,
+    /// Where it matters that what is printed is printed.
+    pub(crate) output: Option<Span>,
     /// What the program does with files.
     pub(crate) files: Files,
     /// The events of a property.

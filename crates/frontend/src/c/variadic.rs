@@ -18,12 +18,16 @@ pub(crate) fn slot(size: u64) -> u64 {
     size.next_multiple_of(8)
 }
 
-/// Has all variable arguments passed in memory, once all files are read.
+/// Has all variable arguments passed in memory, once all files are read; later those of functions
+/// that were added.
 pub(crate) fn pass_in_memory(tree: &mut Tree) {
-    let fixed: Vec<Option<usize>> = tree
-        .functions
-        .iter()
-        .map(|function| function.rest.map(|_| function.signature.parameters.len()))
+    let ids = (0..tree.functions.len() as u32).map(FunctionId);
+    let fixed: Vec<Option<usize>> = ids
+        .map(|id| {
+            let function = tree.function(id);
+            let is_open = function.rest.is_some() && !tree.packed.contains(&id);
+            is_open.then_some(function.signature.parameters.len())
+        })
         .collect();
     if fixed.iter().all(Option::is_none) {
         return;
@@ -35,12 +39,13 @@ pub(crate) fn pass_in_memory(tree: &mut Tree) {
         each_term(&mut body, &mut |term| packing.call(term));
         let function = &mut tree.functions[i];
         function.body = Some(body);
-        if let Some(rest) = function.rest {
+        if let Some(rest) = function.rest.filter(|_| fixed[i].is_some()) {
             let mut parameters = function.signature.parameters.clone();
             parameters.push(CType::CHAR.pointer_to());
             let (result, rest_of) = (function.signature.result.clone(), function.signature.rest);
             function.signature = Rc::new(Signature { result, parameters, rest: rest_of });
             function.parameters.push(rest);
+            tree.packed.insert(owner);
         }
     }
 }

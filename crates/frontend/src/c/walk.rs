@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::ctype::CType;
 use super::tree::{FunctionId, Initial, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
 
 /// Puts functions and objects in the place of their second names. A second name that another file
@@ -27,19 +28,24 @@ pub(crate) fn resolve_aliases(tree: &mut Tree) {
     }
     for object in &mut tree.objects {
         if let Some(initial) = &mut object.initial {
-            in_initial(initial, &mut act);
+            in_initial(initial, &mut |term, _| act(term));
         }
     }
 }
 
 /// Hands every term of some statements to `act`, the parts of a term before the term itself.
 pub(crate) fn each_term(statements: &mut [Statement], act: &mut dyn FnMut(&mut Term)) {
+    each_use(statements, &mut |term, _| act(term));
+}
+
+/// The same, and whether the value of the term is used.
+pub(crate) fn each_use(statements: &mut [Statement], act: &mut dyn FnMut(&mut Term, bool)) {
     for statement in statements {
         in_statement(statement, act);
     }
 }
 
-fn in_statement(statement: &mut Statement, act: &mut dyn FnMut(&mut Term)) {
+fn in_statement(statement: &mut Statement, act: &mut dyn FnMut(&mut Term, bool)) {
     use StatementKind::*;
     match &mut statement.kind {
         Empty
@@ -52,55 +58,61 @@ fn in_statement(statement: &mut Statement, act: &mut dyn FnMut(&mut Term)) {
         | Return(None)
         | Unsupported(_)
         | Declare(_, None) => {}
-        Expression(term) | Return(Some(term)) => in_term(term, act),
-        Cleanup(_, term) | GotoAny(term) => in_term(term, act),
+        Return(Some(term)) => in_term(term, true, act),
+        GotoAny(term) => in_term(term, true, act),
+        Expression(term) => in_term(term, false, act),
+        Cleanup(_, term) => in_term(term, false, act),
         Declare(_, Some(initial)) => in_initial(initial, act),
-        Block(statements) => each_term(statements, act),
+        Block(statements) => each_use(statements, act),
         If(condition, then, otherwise) => {
-            in_term(condition, act);
+            in_term(condition, true, act);
             in_statement(then, act);
             if let Some(otherwise) = otherwise {
                 in_statement(otherwise, act);
             }
         }
         While(term, body) | DoWhile(body, term) | Switch(term, body) => {
-            in_term(term, act);
+            in_term(term, true, act);
             in_statement(body, act);
         }
         For(first, condition, step, body) => {
-            each_term(first, act);
-            for term in condition.iter_mut().chain(step) {
-                in_term(term, act);
+            each_use(first, act);
+            if let Some(term) = condition {
+                in_term(term, true, act);
+            }
+            if let Some(term) = step {
+                in_term(term, false, act);
             }
             in_statement(body, act);
         }
         Assembly(assembly) => {
             for term in assembly.outputs.iter_mut().chain(&mut assembly.inputs) {
-                in_term(term, act);
+                in_term(term, true, act);
             }
         }
     }
 }
 
-fn in_initial(initial: &mut Initial, act: &mut dyn FnMut(&mut Term)) {
+fn in_initial(initial: &mut Initial, act: &mut dyn FnMut(&mut Term, bool)) {
     for item in &mut initial.items {
-        in_term(&mut item.value, act);
+        in_term(&mut item.value, true, act);
     }
 }
 
-fn in_term(term: &mut Term, act: &mut dyn FnMut(&mut Term)) {
+fn in_term(term: &mut Term, used: bool, act: &mut dyn FnMut(&mut Term, bool)) {
     use TermKind::*;
+    let is_void = term.ty == CType::Void;
     match &mut term.kind {
         Constant(_) | Real(_) | Object(_) | Function(_) | Old => {}
+        Convert(a) => in_term(a, used && !is_void, act),
         Deref(a)
         | Field(a, _)
         | Materialise(_, a)
         | Load(a)
         | Address(a)
-        | Convert(a)
         | Unary(_, a)
         | Fill(a, _)
-        | Not(a) => in_term(a, act),
+        | Not(a) => in_term(a, true, act),
         Literal(_, initial) => in_initial(initial, act),
         Arithmetic(_, a, b)
         | Compare(_, a, b)
@@ -112,23 +124,31 @@ fn in_term(term: &mut Term, act: &mut dyn FnMut(&mut Term)) {
         | Or(a, b)
         | Assign(a, b)
         | Update(a, b, _) => {
-            in_term(a, act);
-            in_term(b, act);
+            in_term(a, true, act);
+            in_term(b, true, act);
         }
-        Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| in_term(part, act)),
-        Comma(terms) | Compose(terms) | FloatCall(_, terms) => {
-            terms.iter_mut().for_each(|part| in_term(part, act))
+        Conditional(a, b, c) => {
+            in_term(a, true, act);
+            in_term(b, used, act);
+            in_term(c, used, act);
         }
+        Comma(terms) => {
+            let last = terms.len().saturating_sub(1);
+            for (i, part) in terms.iter_mut().enumerate() {
+                in_term(part, used && i == last, act);
+            }
+        }
+        Compose(terms) | FloatCall(_, terms) => terms.iter_mut().for_each(|part| in_term(part, true, act)),
         Block(statements, value) => {
-            each_term(statements, act);
+            each_use(statements, act);
             if let Some(value) = value {
-                in_term(value, act);
+                in_term(value, used, act);
             }
         }
         Call(callee, arguments) => {
-            in_term(callee, act);
-            arguments.iter_mut().for_each(|argument| in_term(argument, act));
+            in_term(callee, true, act);
+            arguments.iter_mut().for_each(|argument| in_term(argument, true, act));
         }
     }
-    act(term);
+    act(term, used);
 }

@@ -30,7 +30,7 @@ const STDIO: [&str; 36] = [
     "getchar", "getc", "fgetc", "ungetc", "popen", "pclose",
 ];
 /// `<stdlib.h>`, `<math.h>`, `<time.h>` and `<locale.h>`
-const STDLIB: [&str; 27] = [
+const STDLIB: [&str; 26] = [
     "atoi",
     "atol",
     "atoll",
@@ -49,7 +49,6 @@ const STDLIB: [&str; 27] = [
     "putenv",
     "clock",
     "difftime",
-    "mktime",
     "asctime",
     "ctime",
     "localtime",
@@ -161,10 +160,9 @@ pub(crate) fn writes(name: &str) -> Option<Writes> {
         "vscanf" | "vfscanf" | "vsscanf" => Writes::From(0),
         "fgets" | "gets" | "fread" | "getcwd" | "sprintf" | "snprintf" | "vsprintf" | "vsnprintf"
         | "asprintf" | "vasprintf" | "time" | "gettimeofday" | "pipe" | "wait" | "mempcpy" | "stpcpy"
-        | "stpncpy" | "bzero" | "strtok" | "strsep" | "strftime" | "strxfrm" | "memccpy" | "sigemptyset"
-        | "sigfillset" | "sigaddset" | "sigdelset" | "poll" | "times" | "uname" | "gethostname" => {
-            Writes::Arguments(&[0])
-        }
+        | "stpncpy" | "bzero" | "mktime" | "timegm" | "strtok" | "strsep" | "strftime" | "strxfrm"
+        | "memccpy" | "sigemptyset" | "sigfillset" | "sigaddset" | "sigdelset" | "poll" | "times"
+        | "uname" | "gethostname" => Writes::Arguments(&[0]),
         "read" | "pread" | "recv" | "readlink" | "strtol" | "strtoul" | "strtoll" | "strtoull" | "strtod"
         | "strtof" | "strtold" | "stat" | "fstat" | "lstat" | "clock_gettime" | "localtime_r"
         | "gmtime_r" | "ctime_r" | "asctime_r" | "waitpid" | "frexp" | "modf" | "bcopy" | "swab"

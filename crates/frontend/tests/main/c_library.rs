@@ -170,6 +170,20 @@ fn integers_in_any_base() {
 }
 
 #[test]
+fn other_functions_on_memory_and_tables() {
+    let head = "#define _GNU_SOURCE\n#include <search.h>\n#include <string.h>\n#include <strings.h>\n#include <time.h>\n#include <stdlib.h>\n\
+        static int same(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }";
+    let body = "char room[12] = \"abcdef\", other[12] = \"zzzzzzzzzzz\"; bcopy(room, room + 2, 6); for (int i = 0; i < 12; i++) mix(room[i]);\n\
+        mix(strcoll(\"a\", \"b\") < 0); mix(strxfrm(other, \"abc\", 2)); for (int i = 0; i < 5; i++) mix(other[i]);\n\
+        mix(strxfrm(other, \"abc\", 10)); for (int i = 0; i < 5; i++) mix(other[i]);\n\
+        for (int i = 0; i < 20; i++) mix(ffs(i * 8)); mix(ffsl(1l << 40)); mix(ffsll(0));\n\
+        int table[8] = {3, 1, 4}; size_t count = 3; for (int i = 0; i < 6; i++) { int *found = lfind(&i, table, &count, 4, same); mix(found ? found - table : 99); }\n\
+        for (int i = 0; i < 6; i++) { int *found = lsearch(&i, table, &count, 4, same); mix(found - table); mix(count); }\n\
+        mix(difftime(100, 60) == 40.0);";
+    agree("tables", head, body);
+}
+
+#[test]
 fn sorting_and_searching_call_back() {
     let head = "#include <stdlib.h>\n\
         static int up(const void *a, const void *b) { return *(const int *)a < *(const int *)b ? -1 : *(const int *)a > *(const int *)b; }\n\
@@ -242,6 +256,182 @@ fn numbers_that_are_printed_into_memory() {
         #define all(call) memset(room, 'z', sizeof room), mix(call), each(room)\n\
         void each(const char *room) { for (int i = 0; i < 48; i++) mix(room[i]); }";
     agree("numbers", head, &body);
+}
+
+#[test]
+fn floating_point_numbers_in_texts() {
+    let texts = [
+        "0",
+        "-0",
+        "1",
+        "+2.5",
+        "  -3.25e2x",
+        ".5",
+        "5.",
+        ".",
+        "",
+        "-",
+        "e5",
+        "1e",
+        "1e+",
+        "1e5",
+        "1E-3",
+        "12e-22",
+        "9007199254740992",
+        "4503599627370497e3",
+        "0x1p4",
+        "0x.8",
+        "0x",
+        "0xg",
+        "-0x1.8p-1",
+        "0x1p",
+        "0x10.4p+2q",
+        "inf",
+        "-INFINITY",
+        "infinit",
+        "nan",
+        "-nanx",
+        "1.5.5",
+        "1 2",
+        "000.125",
+        "123456789.125",
+        "1e400",
+        "1e-500",
+        "0.0000000000000000000000000000000000",
+        "0e999999",
+        "3.0e22",
+    ];
+    let mut body = String::from("char *end;\n");
+    for text in texts {
+        body.push_str(&format!(
+            "{{ const char *text = \"{text}\"; errno = 0; end = 0; bits(strtod(text, &end)); mix(end - text); mix(errno);\n\
+             bits(atof(text)); end = 0; errno = 0; narrow(strtof(text, &end)); mix(end - text); }}\n"
+        ));
+    }
+    let head = "#include <stdlib.h>\n#include <errno.h>\n#include <string.h>\nvoid mix(unsigned long long);\n\
+        void bits(double x) { unsigned long long y; memcpy(&y, &x, 8); mix(y); }\n\
+        void narrow(float x) { unsigned y; memcpy(&y, &x, 4); mix(y); }";
+    agree("reals", head, &body);
+}
+
+#[test]
+fn what_is_read_from_texts_by_a_format() {
+    let mut body = String::from(
+        "int x, y, n; long l; short s; signed char c; unsigned u; double d; float f; char w[20], v[20];\n",
+    );
+    let numbers = [
+        "",
+        " ",
+        "12",
+        "-7 8",
+        "+",
+        "0x1f",
+        "0xg",
+        "x1",
+        "12a34",
+        "99999999999",
+        "0777",
+        "1,2",
+        "08",
+        "-0x10",
+        "123456",
+    ];
+    for text in numbers {
+        for (format, arguments) in [
+            ("%d", "&x"),
+            ("%i%d", "&x, &y"),
+            ("%d%d", "&x, &y"),
+            ("%d,%d", "&x, &y"),
+            ("%x%n", "&u, &n"),
+            ("%o", "&u"),
+            ("%u%s", "&u, w"),
+            ("%2d%3d", "&x, &y"),
+            ("%*d%d", "&x"),
+            ("%ld", "&l"),
+            ("%hd%hhd", "&s, &c"),
+            ("%1x%2i", "&u, &x"),
+            ("%3i", "&x"),
+            ("a%d", "&x"),
+            (" %d%%", "&x"),
+            ("%*x%n", "&n"),
+        ] {
+            body.push_str(&format!("all(sscanf(\"{text}\", \"{format}\", {arguments}));\n"));
+        }
+    }
+    for text in ["", "abc", "  abc def", "key = value", "a]b", "x-y", "<tag>", "100%", "ab"] {
+        for (format, arguments) in [
+            ("%s%s", "w, v"),
+            ("%3s%c", "w, v"),
+            ("%c%c", "w, v"),
+            ("%5c", "w"),
+            ("%[a-c]%s", "w, v"),
+            ("%[^=]= %s", "w, v"),
+            ("%[]a]%n", "w, &n"),
+            ("%[^]-]", "w"),
+            ("%[x-]", "w"),
+            ("<%9[^>]>%n", "w, &n"),
+            ("%*s %s", "w"),
+            (" %c", "w"),
+            ("%*[a-z]%n", "&n"),
+            ("%d%%", "&x"),
+            ("%2[a-z]%[a-z]", "w, v"),
+        ] {
+            body.push_str(&format!("all(sscanf(\"{text}\", \"{format}\", {arguments}));\n"));
+        }
+    }
+    for text in ["1.5", "-2e3 4", "x", "", ".5.5", "7"] {
+        body.push_str(&format!("all(sscanf(\"{text}\", \"%lf%f%n\", &d, &f, &n));\n"));
+    }
+    let head = "#include <stdio.h>\n#include <string.h>\nvoid mix(unsigned long long);\n\
+        void each(const char *room) { for (int i = 0; i < 6; i++) mix(room[i]); }\n\
+        #define all(call) (x = y = n = 77, l = s = c = u = 78, d = f = 0.5, memset(w, 'z', 20), memset(v, 'y', 20), \\\n\
+          mix(call), mix(x), mix(y), mix(n), mix(l), mix(s), mix(c), mix(u), mix((long long)(d * 8)), mix((long long)(f * 8)), each(w), each(v))";
+    agree("sscanf", head, &body);
+}
+
+/// Formats that are read while the program runs, and what a call that prints returns.
+#[test]
+fn formats_that_are_no_constants() {
+    let head = "#define _GNU_SOURCE\n#include <stdarg.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+        void mix(unsigned long long); static char room[48];\n\
+        static void all(size_t size, const char *format, ...) { va_list list; memset(room, 'z', sizeof room);\n\
+          va_start(list, format); mix(vsnprintf(room, size, format, list)); va_end(list);\n\
+          for (int i = 0; i < 40; i++) mix(room[i]); }\n\
+        static void each(const char *room) { for (int i = 0; i < 40; i++) mix(room[i]); }\n\
+        static int print(const char *format, ...) { va_list list; va_start(list, format);\n\
+          FILE *null = fopen(\"/dev/null\", \"w\"); int length = vfprintf(null, format, list); va_end(list); return length; }";
+    let mut body = String::from(
+        "int values[] = {0, -1, 42, -2147483647 - 1}; long wide[] = {-1, 99, 0x7fffffffffffffff};\n\
+         FILE *null = fopen(\"/dev/null\", \"w\");\n",
+    );
+    let (mut narrow, mut long) = (String::new(), String::new());
+    for conversion in ["d", "u", "X", "o"] {
+        for layout in ["", "-5", "05", "+", "#", ".3", "-8.3"] {
+            narrow.push_str(&format!("all(40, \"<%{layout}{conversion}>\", v);\n"));
+        }
+        for length in ["hh", "h"] {
+            narrow.push_str(&format!("all(40, \"%{length}{conversion}\", v);\n"));
+        }
+        for length in ["l", "ll", "z"] {
+            long.push_str(&format!("all(5, \"%4{length}{conversion};\", w);\n"));
+        }
+    }
+    narrow.push_str(
+        "all(40, \"%*d|%-*.*i\", 6, v, -7, -1, v);\n\
+         mix(fprintf(null, \"%5d|%x\", v, v)); mix(print(\"%d-%o\", v, v)); mix(fputc(v, null));\n",
+    );
+    body.push_str(&format!("for (int i = 0; i < 4; i++) {{ int v = values[i]; {narrow} }}\n"));
+    body.push_str(&format!("for (int i = 0; i < 3; i++) {{ long w = wide[i]; {long} }}\n"));
+    body.push_str(
+        "int n; all(40, \"ab%nc%s%%\", &n, \"d\"); mix(n); all(0, \"%s\", \"abc\");\n\
+         all(40, \"%5s|%-5s|%.2s|%c|%-3c|\", \"abc\", \"abc\", \"abc\", 'x', 'y');\n\
+         const char *format = values[1] ? \"%s=%d\" : \"%d\"; char *made; memset(room, 0, sizeof room);\n\
+         mix(sprintf(room, format, \"x\", 7)); each(room); mix(snprintf(room, 3, format, \"long\", 7)); each(room);\n\
+         mix(asprintf(&made, format, \"y\", 8)); mix(strlen(made)); mix(made[2]);\n\
+         mix(fprintf(null, \"plain\")); mix(fprintf(null, format, \"z\", 9)); mix(fwrite(room, 3, 5, null));\n\
+         mix(fwrite(room, 0, 5, null)); mix(fflush(null)); mix(fputs(\"x\", null) >= 0); mix(fclose(null));",
+    );
+    agree("formats", head, &body);
 }
 
 #[test]

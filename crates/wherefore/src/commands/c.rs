@@ -82,6 +82,10 @@ pub struct CArgs {
     #[arg(long, help_heading = "C", hide_short_help = true)]
     malloc_may_fail: bool,
 
+    /// Let printf, fclose and other functions that write to streams fail.
+    #[arg(long, help_heading = "C", hide_short_help = true)]
+    output_may_fail: bool,
+
     /// Define a macro for the preprocessor.
     #[arg(short = 'D', value_name = "MACRO", help_heading = "C")]
     define: Vec<String>,
@@ -316,6 +320,7 @@ impl CArgs {
             (!self.checks.is_empty(), "--checks"),
             (self.annotations, "--annotations"),
             (self.malloc_may_fail, "--malloc-may-fail"),
+            (self.output_may_fail, "--output-may-fail"),
             (!self.define.is_empty(), "-D"),
             (self.solver.is_some(), "--solver"),
             (self.no_replay, "--no-replay"),
@@ -499,6 +504,7 @@ impl CArgs {
             options.entry = entry.to_owned();
         }
         options.malloc_may_fail |= self.malloc_may_fail;
+        options.output_may_fail |= self.output_may_fail;
         options.preprocessor.extend(self.define.iter().map(|text| format!("-D{text}")));
         options.preprocessor.extend(self.include.iter().map(|folder| format!("-I{}", folder.display())));
         options.flags = database.map(|database| database.flags).unwrap_or_default();

@@ -22,7 +22,7 @@ fn verdict(name: &str, text: &str, options: &[&str]) -> (String, String) {
 }
 
 const HEADERS: &str = "#define _GNU_SOURCE\n#include <assert.h>\n#include <errno.h>\n#include <fcntl.h>\n\
-    #include <limits.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n";
+    #include <limits.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n#include <unistd.h>\n";
 
 /// Judges bodies of `main`: each is safe, or fails in the compiled program too, or is unknown.
 fn judge(class: &str, cases: &[(&str, &str)]) {
@@ -166,6 +166,74 @@ fn what_a_program_reads_from_files_of_its_own_is_no_input() {
     ];
     let cases: Vec<(&str, &str)> = cases.iter().map(|(right, body)| (*right, body.as_str())).collect();
     judge("own-files", &cases);
+}
+
+#[test]
+fn what_is_printed_is_as_long_as_it_is() {
+    let log = "int log_to(char *to, size_t size, const char *format, ...) { __builtin_va_list list;\n\
+        __builtin_va_start(list, format); return vsnprintf(to, size, format, list); }";
+    let cases: [(&str, &str); 12] = [
+        ("safe", "assert(printf(\"hello\\n\") == 6);"),
+        ("fails", "assert(printf(\"hello\\n\") != 6);"),
+        (
+            "safe",
+            "int c = getchar(); if (c > 9 && c < 100) assert(fprintf(stdout, \"%d%s\", c, \"ab\") == 4);",
+        ),
+        ("fails", "int c = getchar(); if (c > 9) assert(fprintf(stdout, \"%d%s\", c, \"ab\") == 4);"),
+        ("safe", "assert(putchar('x') == 'x' && puts(\"x\") >= 0 && fwrite(\"abc\", 1, 3, stdout) == 3);"),
+        ("safe", "FILE *f = fopen(\"x\", \"w\"); if (f) assert(fputs(\"x\", f) >= 0 && fclose(f) == 0);"),
+        // Some length, the library knows which one.
+        ("fails", "assert(puts(\"x\") == 0);"),
+        ("unknown", "assert(printf(\"%f\", 0.5) == 8);"),
+        ("safe", "assert(printf(\"%f\", 0.5) > 0);"),
+        ("safe", "char b[8]; assert(log_to(b, 8, \"%d-%s\", 12, \"ab\") == 5 && !strcmp(b, \"12-ab\"));"),
+        ("fails", "char b[8]; log_to(b, 9, \"%08x\", 1);"),
+        ("safe", "char b[8]; log_to(b, 8, \"%08x\", 1); assert(strlen(b) == 7);"),
+    ];
+    let cases: Vec<(&str, String)> =
+        cases.iter().map(|(right, body)| (*right, format!("int log_to(char *, size_t, const char *, ...);\n{body}\nreturn 0; }}\n{log}\nint end(void) {{"))).collect();
+    let cases: Vec<(&str, &str)> = cases.iter().map(|(right, body)| (*right, body.as_str())).collect();
+    judge("printed", &cases);
+    // Unless it is asked for, output does not fail.
+    let text = format!("{HEADERS}int main(void) {{ assert(printf(\"x\") > 0 && !fclose(stdout)); }}");
+    assert_eq!(verdict("output", &text, &[]).0, "safe");
+    assert_eq!(verdict("output-fails", &text, &["--output-may-fail"]).0, "unsafe");
+}
+
+#[test]
+fn what_texts_hold_is_read_from_them() {
+    judge(
+        "texts",
+        &[
+            ("safe", "int a, b; assert(sscanf(\"12 0x1f\", \"%d%i\", &a, &b) == 2 && a == 12 && b == 31);"),
+            ("fails", "int a, b; assert(sscanf(\"12 0x1f\", \"%d%i\", &a, &b) != 2 || b != 31);"),
+            (
+                "safe",
+                "int a = 3; assert(sscanf(\"x\", \"%d\", &a) == 0 && sscanf(\"\", \"%d\", &a) == -1 && a == 3);",
+            ),
+            ("fails", "char w[4]; sscanf(\"word\", \"%s\", w);"),
+            (
+                "safe",
+                "char k[8], v[8]; assert(sscanf(\"key=v1\", \"%7[^=]=%7s\", k, v) == 2 && v[1] == '1');",
+            ),
+            (
+                "fails",
+                "char b[8]; int n; if (fgets(b, 8, stdin) && sscanf(b, \"n=%d\", &n) == 1) assert(n != 42);",
+            ),
+            ("safe", "assert(strtod(\"-2.5e1\", 0) == -25.0 && atof(\"0.1\") == 0.1);"),
+            ("fails", "assert(strtod(\"-2.5e1\", 0) != -25.0);"),
+            // More digits than a number has: the library knows better.
+            ("unknown", "assert(atof(\"3.141592653589793238462643383279\") > 3.0);"),
+            ("safe", "assert(atof(\"3.141592653589793238462643383279\") >= 0.0);"),
+            (
+                "safe",
+                "time_t t = time(0); struct tm *d = localtime(&t); int m[12] = {0}; assert(m[d->tm_mon] == 0);",
+            ),
+            ("unknown", "time_t t = 0; assert(gmtime(&t)->tm_year == 70);"),
+            ("fails", "time_t t = 0; assert(gmtime(&t)->tm_year != 70);"),
+            ("safe", "char *m = strerror(2); assert(m); assert(stdout);"),
+        ],
+    );
 }
 
 #[test]

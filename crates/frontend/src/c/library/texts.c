@@ -6,6 +6,8 @@ size_t strlen(const char *text);
 int strncmp(const char *left, const char *right, size_t count);
 int strncasecmp(const char *left, const char *right, size_t count);
 int memcmp(const void *left, const void *right, size_t count);
+void *memmove(void *to, const void *from, size_t count);
+int strcmp(const char *left, const char *right);
 
 char *strtok_r(char *text, const char *separators, char **rest) {
   if (!text)
@@ -78,4 +80,29 @@ char *strcasestr(const char *text, const char *part) {
     if (!text[i])
       return 0;
   }
+}
+
+void bcopy(const void *from, void *to, size_t count) { memmove(to, from, count); }
+size_t strlcpy(char *to, const char *from, size_t size) {
+  size_t length = 0;
+  for (; from[length]; length++)
+    if (length + 1 < size)
+      to[length] = from[length];
+  if (size > 0)
+    to[length < size ? length : size - 1] = 0;
+  return length;
+}
+size_t strlcat(char *to, const char *from, size_t size) {
+  size_t length = 0;
+  while (length < size && to[length])
+    length++;
+  return length + strlcpy(to + length, from, size - length);
+}
+/* In the locale "C". */
+int strcoll(const char *left, const char *right) { return strcmp(left, right); }
+size_t strxfrm(char *to, const char *from, size_t size) {
+  size_t length = strlen(from);
+  for (size_t i = 0; i <= length && i < size; i++)
+    to[i] = from[i];
+  return length;
 }

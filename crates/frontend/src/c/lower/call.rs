@@ -328,6 +328,10 @@ impl Lower<'_, '_> {
             let edge = self.body.step(span, LocationKind::Call, Operation::Havoc(vec![target]));
             if piece.is_pointer() {
                 self.keep_result_plausible(name, &target_of, span);
+                if models::is_never_null(name) {
+                    let null = Expr::constant(0, scalar);
+                    self.require(Expr::binary(BinaryOp::Ne, result.clone(), null), span);
+                }
             }
             if let (Some(format), Some(range)) = (self.cx.tree.types.format(&piece), floats::range(name)) {
                 self.require(super::floats::is_between(format, result, range), span);

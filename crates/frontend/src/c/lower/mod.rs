@@ -222,6 +222,9 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
         mistakes: Vec::new(),
     };
     context.follow_arguments(entries);
+    if let Some(span) = tree.output {
+        context.assume("what is written to a stream gets there", Some(span));
+    }
     let observed = Observed::new(tree, usage, &mut context.classes);
     context.looks_at_pointers = observed.looks;
     let mut lowered = Vec::new();
