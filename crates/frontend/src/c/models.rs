@@ -335,6 +335,14 @@ pub(crate) fn model_of(name: &str) -> Option<usize> {
     DEFINED.get(name).copied()
 }
 
+/// Whether a function that is not declared may be taken for one that returns `int`: none of ours
+/// returns anything else.
+pub(crate) fn returns_int(name: &str) -> bool {
+    let Some(model) = model_of(name) else { return true };
+    let mut heads = MODELS[model].text.lines().filter(|line| defined(line).next() == Some(name));
+    heads.next().is_none_or(|head| head.starts_with("int ") && !head.starts_with("int *"))
+}
+
 /// Whether we define a function, and it brings no input.
 pub(crate) fn brings_no_input(name: &str) -> bool {
     model_of(name).is_some_and(|model| MODELS[model].name != INPUTS)

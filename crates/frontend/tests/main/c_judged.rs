@@ -651,10 +651,7 @@ fn what_would_be_wrong_is_a_place_or_refused() {
             "int f(void) __attribute__((something_new)); int f(void) { return 1; } int main(void) { return f(); }",
             "something_new",
         ),
-        (
-            "_Complex int a, b; int main(void) { a = a / b; return 0; }",
-            "complex integers",
-        ),
+        ("_Complex int a, b; int main(void) { a = a / b; return 0; }", "complex integers"),
         ("int main(void) { return __builtin_ia32_rdtsc() != 0; }", "__builtin_ia32_rdtsc"),
         (
             "int main(void) { int x = 0; return __atomic_always_lock_free(4, &x); }",

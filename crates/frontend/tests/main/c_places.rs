@@ -92,10 +92,7 @@ fn declarations_that_are_not_understood_matter_where_they_are_used() {
         ("_Decimal64 z; int main(void) { z = 1; reach_error(); }", true),
         ("_Decimal64 f(void); int main(void) { f(); reach_error(); }", true),
         ("struct s { _Decimal64 z; int a; }; int main(void) { reach_error(); }", false),
-        (
-            "struct s { _Decimal64 z; int a; }; struct s v; int main(void) { v.a = 1; reach_error(); }",
-            true,
-        ),
+        ("struct s { _Decimal64 z; int a; }; struct s v; int main(void) { v.a = 1; reach_error(); }", true),
         ("struct s { _Decimal64 z; }; int main(void) { struct s v; reach_error(); }", true),
         ("typedef _Decimal64 c; int main(void) { return sizeof(c); }", true),
         // In an object, the value of a wide bit-field takes more room than its bits.

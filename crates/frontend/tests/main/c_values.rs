@@ -26,6 +26,16 @@ int main(void) {
   result[12] = ~c; result[13] = -v; result[14] = !w; result[15] = (char)200;
   return 0;
 }";
+    functions_that_the_compiler_knows_need_no_declaration: "
+int main(void) {
+  char text[8] = \"abcabc\"; float _Complex z = 1.0f + 2.0fi; double _Complex w;
+  w = __builtin_conjf(z); z = conjf(z);
+  result[0] = __imag__ w == -2.0; result[1] = __imag__ z == -2.0; result[2] = strrchr(text, 'b') - text;
+  result[3] = strstr(text, \"ca\") - text; result[4] = (char *)__builtin_mempcpy(text, \"xy\", 2) - text;
+  result[5] = (int)(sqrt(6.25) * 4); result[6] = (int)(fabsf(-1.5f) * 4); result[7] = strspn(text, \"xyc\");
+  result[8] = sizeof(strlen(text)); result[9] = creal(w) == 1; result[10] = stpcpy(text, \"abc\") - text;
+  return 0;
+}";
     two_ampersands_are_an_operator_or_the_address_of_a_label: "
 int flag = 1, *none;
 int choose(int k) {

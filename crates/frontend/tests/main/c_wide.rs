@@ -100,7 +100,9 @@ impl Random {
             1 => format!("((s128)-{})", self.next() % 70),
             2 => format!("((u128){:#x}ull << {})", self.next() | 1, self.next() % 120),
             3 => format!("((s128){:#x}ull << 64 | {:#x}ull)", self.next() << 7, self.next() << 8),
-            _ => self.pick(&["~(u128)0", "((s128)1 << 127)", "0xffffffffu", "(-1ll)", "(1ull << 63)"]).to_owned(),
+            _ => self
+                .pick(&["~(u128)0", "((s128)1 << 127)", "0xffffffffu", "(-1ll)", "(1ull << 63)"])
+                .to_owned(),
         }
     }
 

@@ -10,7 +10,53 @@ use wherefore_program::UnaryOp;
 use super::Sema;
 use crate::c::ctype::CType;
 use crate::c::problem::Checked;
-use crate::c::tree::{Term, TermKind, Yields};
+use crate::c::tree::{FunctionId, Term, TermKind, Yields};
+
+/// Functions of `math.h` and `complex.h` from `double` or complex numbers to such; with `f` and `l`
+/// behind them for the other types.
+const OF_ONE_REAL: [&str; 35] = [
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "cbrt",
+    "ceil",
+    "cimag",
+    "conj",
+    "cos",
+    "cosh",
+    "creal",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "fabs",
+    "floor",
+    "lgamma",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "nearbyint",
+    "rint",
+    "round",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "tgamma",
+    "trunc",
+];
+const OF_TWO_REALS: [&str; 9] =
+    ["atan2", "copysign", "fdim", "fmax", "fmin", "fmod", "hypot", "pow", "remainder"];
+
+fn is_of_reals(name: &str) -> bool {
+    OF_ONE_REAL.contains(&name) || OF_TWO_REALS.contains(&name)
+}
 
 impl Sema<'_> {
     /// The meaning of a call of a built-in function that no declaration hides; none if the name is
@@ -135,12 +181,27 @@ impl Sema<'_> {
                     self.library_function(plain, result, parameters, span);
                     return Ok(None);
                 }
-                if crate::c::models::without_prefix(name).is_some() {
-                    return Ok(None);
+                match crate::c::models::without_prefix(name) {
+                    Some(plain) if crate::c::models::returns_int(plain) => Ok(None),
+                    _ => self.unsupported(call, &format!("`{name}` is")),
                 }
-                self.unsupported(call, &format!("`{name}` is"))
             }
         }
+    }
+
+    /// The function that a call of a name without a declaration means: gcc and clang know what many
+    /// functions of the C library take and return; others return `int`.
+    pub(super) fn undeclared(&mut self, name: &str, call: &Node<CallExpression>) -> Checked<FunctionId> {
+        let span = self.span(&call.node.callee);
+        if let Some((result, parameters)) = self.builtin_signature(name) {
+            return Ok(self.library_function(name, result, parameters, span));
+        }
+        let is_defined = self.linkage.functions.contains_key(name);
+        let is_long_double = name.strip_suffix('l').is_some_and(is_of_reals);
+        if !is_defined && (is_long_double || !crate::c::models::returns_int(name)) {
+            return self.unsupported(call, &format!("`{name}` without a declaration is"));
+        }
+        Ok(self.implicit_function(name, span))
     }
 
     /// `abs` and its like are the compiler's own even where the program defines them: gcc and clang
@@ -150,8 +211,9 @@ impl Sema<'_> {
             return Ok(None);
         }
         let Some(super::Entity::Function(id)) = self.lookup(name) else { return Ok(None) };
-        let (id, function) = (*id, self.tree.function(*id));
+        let id = *id;
         let (result, parameters) = self.builtin_signature(name).unwrap_or((CType::Void, Vec::new()));
+        let function = self.tree.function(id);
         let is_usual = function.signature.result == result && function.signature.parameters == parameters;
         let [argument] = call.node.arguments.as_slice() else { return Ok(None) };
         // A function of that name that no other file sees is another one.
@@ -171,7 +233,7 @@ impl Sema<'_> {
 
     /// What a function of the C library takes and returns that can be called with `__builtin_` in
     /// front.
-    fn builtin_signature(&self, name: &str) -> Option<(CType, Vec<CType>)> {
+    fn builtin_signature(&mut self, name: &str) -> Option<(CType, Vec<CType>)> {
         let (pointer, text) = (CType::Void.pointer_to(), CType::CHAR.pointer_to());
         let (int, long, wide) = (CType::INT, self.tree.types.long(true), CType::LONG_LONG);
         let size = self.tree.types.size_type();
@@ -180,11 +242,17 @@ impl Sema<'_> {
             "memset" | "memchr" => (pointer.clone(), vec![pointer, int, size]),
             "memcmp" => (int, vec![pointer.clone(), pointer, size]),
             "strlen" => (size, vec![text]),
-            "strcpy" | "strcat" => (text.clone(), vec![text.clone(), text]),
-            "strncpy" | "strncat" => (text.clone(), vec![text.clone(), text, size]),
+            "mempcpy" => (pointer.clone(), vec![pointer.clone(), pointer, size]),
+            "bcopy" => (CType::Void, vec![pointer.clone(), pointer, size]),
+            "bzero" => (CType::Void, vec![pointer, size]),
+            "strcpy" | "strcat" | "stpcpy" | "strpbrk" | "strstr" => (text.clone(), vec![text.clone(), text]),
+            "strncpy" | "strncat" | "stpncpy" => (text.clone(), vec![text.clone(), text, size]),
+            "strspn" | "strcspn" => (size, vec![text.clone(), text]),
+            "strnlen" => (size.clone(), vec![text, size]),
+            "strndup" => (text.clone(), vec![text, size]),
             "strcmp" => (int, vec![text.clone(), text]),
             "strncmp" => (int, vec![text.clone(), text, size]),
-            "strchr" | "strrchr" => (text.clone(), vec![text, int]),
+            "strchr" | "strrchr" | "index" | "rindex" => (text.clone(), vec![text, int]),
             "strdup" => (text.clone(), vec![text]),
             "realloc" => (pointer.clone(), vec![pointer, size]),
             "malloc" | "alloca" => (pointer, vec![size]),
@@ -195,6 +263,24 @@ impl Sema<'_> {
             "llabs" => (wide.clone(), vec![wide]),
             "abort" | "trap" | "unreachable" => (CType::Void, Vec::new()),
             "exit" | "_exit" | "_Exit" => (CType::Void, vec![int]),
+            _ => return self.float_signature(name),
+        })
+    }
+
+    /// The same for functions on floating-point and complex numbers.
+    fn float_signature(&mut self, name: &str) -> Option<(CType, Vec<CType>)> {
+        let (plain, ty) = match name.strip_suffix('f').filter(|plain| is_of_reals(plain)) {
+            Some(plain) => (plain, CType::Float(4)),
+            None => (name, CType::Float(8)),
+        };
+        Some(match plain {
+            "creal" | "cimag" => (ty.clone(), vec![self.tree.types.complex_type(&ty)]),
+            "conj" => {
+                let complex = self.tree.types.complex_type(&ty);
+                (complex.clone(), vec![complex])
+            }
+            _ if OF_TWO_REALS.contains(&plain) => (ty.clone(), vec![ty.clone(), ty]),
+            _ if is_of_reals(plain) => (ty.clone(), vec![ty]),
             _ => return None,
         })
     }

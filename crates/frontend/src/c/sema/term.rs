@@ -375,9 +375,8 @@ impl Sema<'_> {
                 if let Some(term) = self.builtin(text, syntax)? {
                     return Ok(term);
                 }
-                let at = self.span(name);
                 let text = crate::c::models::without_prefix(text).unwrap_or(text);
-                implicit = Some(self.implicit_function(text, at));
+                implicit = Some(self.undeclared(text, syntax)?);
             }
         }
         let mut callee = match implicit {
