@@ -83,6 +83,17 @@ int main(void) {
   s128 c = 1e25; u128 e = 0x1p127; result[14] = mix(c) + mix(e); int *p = (int *)(s128)16; result[15] = (u64)p + (u64)(u128)p + ((signed char)-3 + (s128)0 == -3) + 2 * ((u128)-1 == ~(u128)0);
   return 0;
 }";
+    wide_arithmetic_tells_whether_it_overflows: "
+s128 s[] = {0, 1, -1, 5, -7, (s128)1 << 126, -((s128)1 << 126), ((s128)1 << 127) - 1, (s128)1 << 127, (s128)1 << 63, -((s128)1 << 64)}; u128 u[] = {0, 1, 2, 77, (u128)1 << 64, ~(u128)0, (u128)1 << 127, ((u128)1 << 64) - 1};
+int main(void) {
+  for (int i = 0; i < 11; i++) for (int j = 0; j < 11; j++) {
+    s128 r; u128 v; long l; unsigned n; result[0] = result[0] * 31 + __builtin_add_overflow(s[i], s[j], &r) + mix(r); result[1] = result[1] * 31 + __builtin_sub_overflow(s[i], s[j], &r) + mix(r); result[2] = result[2] * 31 + __builtin_mul_overflow(s[i], s[j], &r) + mix(r);
+    result[3] = result[3] * 31 + __builtin_add_overflow(s[i], s[j], &v) + mix(v); result[4] = result[4] * 31 + __builtin_mul_overflow(s[i], u[j % 8], &v) + mix(v); result[5] = result[5] * 31 + __builtin_sub_overflow(u[i % 8], s[j], &r) + mix(r);
+    result[6] = result[6] * 31 + __builtin_sub_overflow(u[i % 8], u[j % 8], &v) + mix(v); result[7] = result[7] * 31 + __builtin_mul_overflow(u[i % 8], u[j % 8], &v) + mix(v); result[8] = result[8] * 31 + __builtin_add_overflow(s[i], u[j % 8], &l) + l; result[9] = result[9] * 31 + __builtin_sub_overflow(s[i], 7, &n) + n;
+    result[10] = result[10] * 31 + __builtin_mul_overflow((long)s[i], (long)s[j], &r) + mix(r) + __builtin_mul_overflow_p(s[i], s[j], (u128)0) + 2 * __builtin_add_overflow_p(u[i % 8], u[j % 8], (s128)0);
+  }
+  return 0;
+}";
     wide_constants_are_computed_by_the_compiler: "
 enum { small = (s128)3 * 5 - 1 }; int table[(u128)1 << 3]; struct b { unsigned f : (s128)5; }; _Static_assert((s128)-1 < 0 && (u128)-1 > 0 && ((s128)1 << 100) / 3 * 2 > 1e30 - 1e31, \"\");
 u128 most = ~(u128)0 / 10 * 3 + (7 ^ 2), part = ((u128)1 << 127 >> 3) - 1; s128 least = -((s128)1 << 126) - ((s128)1 << 126), down = ((s128)-5 >> 70) + (s128)-17 % 5; double d = (s128)1 << 90; float f = -((s128)1 << 90);

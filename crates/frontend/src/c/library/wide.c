@@ -155,3 +155,27 @@ signed __int128 __builtin_own_wide_sfrom_double(double a) {
   }
   return (__int128)(a < 0.0 ? -__builtin_own_wide_from_double(size) : __builtin_own_wide_from_double(size));
 }
+int __builtin_own_wide_overflows(int op, unsigned __int128 a, int first, unsigned __int128 b, int second, int width, int is_signed) {
+  unsigned __int128 x = first ? -a : a, y = second ? -b : b, size;
+  int negative = first, big = 0;
+  if (op == 2) {
+    unsigned long long x0 = (unsigned long long)x, x1 = (unsigned long long)(x >> 64);
+    unsigned long long y0 = (unsigned long long)y, y1 = (unsigned long long)(y >> 64);
+    unsigned __int128 cross = __builtin_own_wide_mul(x1 ? x1 : x0, x1 ? y0 : y1);
+    unsigned __int128 low = __builtin_own_wide_mul(x0, y0);
+    size = low + (cross << 64);
+    big = (x1 && y1) || cross >> 64 != 0 || size < low;
+    negative = first != second;
+  } else {
+    int same = op == 0 ? first == second : first != second;
+    size = same ? x + y : x < y ? y - x : x - y;
+    big = same && size < x;
+    negative = same || x >= y ? first : !first;
+  }
+  if (big)
+    return 1;
+  if (!is_signed)
+    return (negative && size != 0) || (width < 128 && size >> width != 0);
+  size = negative && size != 0 ? size - 1u : size;
+  return size >> (width - 1) != 0;
+}

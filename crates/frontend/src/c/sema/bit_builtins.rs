@@ -119,6 +119,9 @@ impl Sema<'_> {
         let third = self.value(place)?;
         let target = if stored { Some(self.deref(third.clone())?) } else { None };
         let ty = target.as_ref().map_or(third.ty.clone(), |target| target.ty.clone());
+        if [&ty, &left.ty, &right.ty].iter().any(|ty| self.tree.types.wide(ty).is_some()) {
+            return self.wide_overflow(&op, (left, right), (target, third), ty, span).map(Some);
+        }
         let (CType::Int { bits, signed }, true, true) = (&ty, left.ty.is_integer(), right.ty.is_integer())
         else {
             return self.unsupported(call, &format!("`{name}` of these types is"));

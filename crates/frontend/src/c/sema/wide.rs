@@ -308,6 +308,63 @@ impl Sema<'_> {
         Ok(behind(steps, if is_negated { not(holds) } else { holds }))
     }
 
+    /// `__builtin_add_overflow` and its like, where one of the types has 128 bits.
+    pub(super) fn wide_overflow(
+        &mut self,
+        op: &B,
+        (left, right): (Term, Term),
+        (target, third): (Option<Term>, Term),
+        ty: CType,
+        span: Span,
+    ) -> Checked<Term> {
+        let signed = self.tree.types.wide(&ty).unwrap_or(ty.is_signed());
+        let width = self.tree.types.size(&ty).unwrap_or(0) * 8;
+        let width = if let CType::Int { bits, .. } = ty { u64::from(bits) } else { width };
+        let is_integer = |ty: &CType| matches!(ty, CType::Int { .. }) || self.tree.types.wide(ty).is_some();
+        if ![&ty, &left.ty, &right.ty].into_iter().all(is_integer) {
+            return Err(Problem::unsupported(span, "this operation that tells whether it overflows is"));
+        }
+        let number = |value| Term::new(TermKind::Constant(value), CType::INT, span);
+        let code = match op {
+            B::Plus => 0,
+            B::Minus => 1,
+            _ => 2,
+        };
+        let (mut steps, mut values) = (Vec::new(), Vec::new());
+        let wide = self.tree.types.wide_type(false);
+        let mut arguments = vec![number(code)];
+        for operand in [left, right] {
+            let (more, operand) = self.held(operand);
+            steps.extend(more);
+            let negative = self.combine(&B::Less, operand.clone(), number(0), span)?;
+            let value = self.convert(operand.clone(), &wide)?;
+            let is_signed = self.tree.types.wide(&operand.ty).unwrap_or(operand.ty.is_signed());
+            arguments.push(value.clone());
+            arguments.push(if is_signed { negative } else { number(0) });
+            values.push(value);
+        }
+        arguments.extend([number(width), number(u64::from(signed))]);
+        let int = CType::INT;
+        let parameters =
+            vec![int.clone(), wide.clone(), int.clone(), wide, int.clone(), int.clone(), int.clone()];
+        let overflows = self.library_call("__builtin_own_wide_overflows", int, parameters, arguments, span);
+        let overflows = self.convert(overflows, &CType::Bool)?;
+        let (more, overflows) = self.held(overflows);
+        steps.extend(more);
+        match target {
+            Some(target) => {
+                let (Some(b), Some(a)) = (values.pop(), values.pop()) else { return Ok(overflows) };
+                let result = self.combine(op, a, b, span)?;
+                let result = self.convert(result, &ty)?;
+                let assign = TermKind::Assign(Box::new(target), Box::new(result));
+                steps.push(Term::new(assign, ty, span));
+            }
+            None if third.has_effects() => steps.push(third),
+            None => {}
+        }
+        Ok(behind(steps, overflows))
+    }
+
     /// Both conditions, or one of them; they have no effects.
     fn both(&mut self, and: bool, left: Term, right: Term, span: Span) -> Term {
         let kind = match (left.constant(), right.constant()) {
