@@ -45,6 +45,37 @@ pub(crate) fn each_use(statements: &mut [Statement], act: &mut dyn FnMut(&mut Te
     }
 }
 
+/// Hands every statement to `act`, also those in expressions and those inside of others; some more
+/// than once.
+pub(crate) fn each_statement(statements: &mut [Statement], act: &mut dyn FnMut(&mut Statement)) {
+    use StatementKind::*;
+    for statement in &mut *statements {
+        match &mut statement.kind {
+            Block(inner) => each_statement(inner, act),
+            If(_, then, otherwise) => {
+                each_statement(std::slice::from_mut(then), act);
+                if let Some(otherwise) = otherwise {
+                    each_statement(std::slice::from_mut(otherwise), act);
+                }
+            }
+            While(_, body) | DoWhile(body, _) | Switch(_, body) => {
+                each_statement(std::slice::from_mut(body), act);
+            }
+            For(first, _, _, body) => {
+                each_statement(first, act);
+                each_statement(std::slice::from_mut(body), act);
+            }
+            _ => {}
+        }
+        act(statement);
+    }
+    each_term(statements, &mut |term| {
+        if let TermKind::Block(inner, _) = &mut term.kind {
+            inner.iter_mut().for_each(|statement| each_statement(std::slice::from_mut(statement), act));
+        }
+    });
+}
+
 fn in_statement(statement: &mut Statement, act: &mut dyn FnMut(&mut Term, bool)) {
     use StatementKind::*;
     match &mut statement.kind {

@@ -60,6 +60,10 @@ pub(super) struct Returning {
 /// The function that begins a jump, in our own texts.
 pub(crate) const JUMP: &str = "__builtin_own_jump";
 
+/// The functions that jumps out of nested functions call.
+pub(crate) const SETJMP: &str = "__builtin_own_setjmp";
+pub(crate) const LONGJMP: &str = "__builtin_own_longjmp";
+
 /// The function that gives the next mark, in our own texts.
 const NEXT_MARK: &str = "__builtin_own_mark";
 
@@ -128,7 +132,7 @@ impl Lower<'_, '_> {
     /// Whether a function is `setjmp`, as C has it.
     pub(super) fn is_setjmp(&self, id: FunctionId) -> bool {
         let name = self.cx.tree.function(id).name.as_str();
-        let is_known = matches!(name, "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp");
+        let is_known = matches!(name, "setjmp" | "_setjmp" | "sigsetjmp" | "__sigsetjmp" | SETJMP);
         is_known && !self.is_library && self.cx.is_model(id)
     }
 

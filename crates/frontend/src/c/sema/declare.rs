@@ -473,7 +473,9 @@ impl Sema<'_> {
             return self.fail(statement, "a block is expected");
         };
         let mut body = lengths;
-        body.extend(self.items(items));
+        let items = self.items(items);
+        body.extend(self.comes_back());
+        body.extend(items);
         self.tree.functions[id.0 as usize].body = Some(body);
         Ok(())
     }

@@ -219,6 +219,8 @@ pub(crate) struct Sema<'a> {
     lost: Vec<(std::ops::Range<usize>, Problem)>,
     /// The switches around the statement at hand.
     switches: Vec<Switch>,
+    /// Functions to whose labels nested functions jump.
+    left_for: Vec<nested::Left>,
 }
 
 /// A switch that is being read.
@@ -303,6 +305,7 @@ fn analyse_unit(
         atomic_members: Vec::new(),
         aligns: false,
         switches: Vec::new(),
+        left_for: Vec::new(),
         lost: Vec::new(),
     };
     for lost in &unit.lost {
