@@ -375,7 +375,9 @@ mod tests {
         for name in ["memcpy", "strchr", "isdigit", "__builtin_own_integer", "strtol", "__errno_location"] {
             assert!(model_of(name).is_some(), "{name}");
         }
-        for name in ["add", "sub", "smul", "mul", "sdiv", "srem", "udiv", "urem", "shl", "lshr", "ashr", "overflows"] {
+        for name in
+            ["add", "sub", "smul", "mul", "sdiv", "srem", "udiv", "urem", "shl", "lshr", "ashr", "overflows"]
+        {
             assert!(model_of(&format!("__builtin_own_wide_{name}")).is_some(), "{name}");
         }
         for name in ["to_double", "sto_double", "to_float", "sto_float", "from_double", "sfrom_double"] {

@@ -500,7 +500,9 @@ impl Lower<'_, '_> {
                 true => {
                     "floating-point numbers have any value, for the rounding may change (over-approximation)"
                 }
-                false => "`long double` has any value (over-approximation)",
+                false => {
+                    "`long double`, and quotients of complex numbers, have any value (over-approximation)"
+                }
             },
             Some(span),
         );

@@ -14,7 +14,7 @@ use crate::c::ctype::CType;
 use crate::c::problem::{Checked, Problem};
 use crate::c::tree::{Term, TermKind};
 
-/// The operand of `__real__` (0) or `__imag__` (1), as the text was rewritten; given is the operand of
+/// The operand of `__real__` (0) or `__imag__` (1) in the rewritten text; given is that of
 /// the first `*`.
 pub(super) fn complex_part(operand: &Node<Expression>) -> Option<(&Node<Expression>, usize)> {
     let unary = |node: &Node<Expression>| match &node.node {
@@ -228,7 +228,7 @@ impl Sema<'_> {
                 vec![real, self.combine(&B::Plus, xv, uy, span)?]
             }
             B::Divide if part.is_float() => {
-                // Any numbers, as a value that is not followed gives them.
+                // Any numbers, as one of a type that is not followed gives them.
                 let open = Term::new(TermKind::Real(None), CType::Float(self.long_double()), span);
                 let any = Term::new(TermKind::Convert(Box::new(open)), part.clone(), span);
                 vec![any.clone(), any]

@@ -73,13 +73,13 @@ impl Sema<'_> {
                 let (steps, parts) = self.scalars(term);
                 Ok(self.compose(steps, parts, ty, span))
             }
-            (Some(signed), None) => self.from_wide(term, signed, ty),
-            (None, Some(signed)) => self.to_wide(term, signed, ty),
+            (Some(signed), None) => self.narrow(term, signed, ty),
+            (None, Some(signed)) => self.widen(term, signed, ty),
             (None, None) => Ok(term),
         }
     }
 
-    fn from_wide(&mut self, term: Term, signed: bool, ty: &CType) -> Checked<Term> {
+    fn narrow(&mut self, term: Term, signed: bool, ty: &CType) -> Checked<Term> {
         let span = term.span;
         match ty {
             CType::Bool => {
@@ -121,7 +121,7 @@ impl Sema<'_> {
         }
     }
 
-    fn to_wide(&mut self, term: Term, signed: bool, ty: &CType) -> Checked<Term> {
+    fn widen(&mut self, term: Term, signed: bool, ty: &CType) -> Checked<Term> {
         let span = term.span;
         if let CType::Float(size) = term.ty {
             return self.real_to_wide(term, size, signed, ty);
