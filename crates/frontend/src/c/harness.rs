@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use wherefore_program::Span;
 
+use super::composed::Composed;
 use super::ctype::{CType, Length, UNNAMED};
 use super::lines::Sources;
 use super::problem::{Problem, refuse};
@@ -181,6 +182,14 @@ impl Text<'_> {
             CType::Pointer(to) => format!("{} *", self.type_name(to)),
             CType::Record(id) => {
                 let record = self.tree.types.record(*id);
+                match &record.stands_for {
+                    Some(Composed::Vector { element, .. }) => {
+                        let element = self.type_name(element);
+                        return format!("__attribute__((vector_size({}))) {element}", record.size);
+                    }
+                    Some(_) => return record.name.clone(),
+                    None => {}
+                }
                 let word = if record.union { "union" } else { "struct" };
                 match &record.alias {
                     Some(alias) if record.name == UNNAMED => alias.clone(),
