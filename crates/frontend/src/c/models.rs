@@ -295,6 +295,12 @@ pub(crate) fn leaves_errno(name: &str) -> bool {
     QUIET.contains(&name) || name.starts_with("__builtin_") || name.starts_with("__VERIFIER_")
 }
 
+/// What our definitions of functions assume.
+pub(crate) const ASSUMED: [(&str, &str); 2] = [
+    ("getopt", "options of the command come before its other arguments"),
+    ("getopt_long", "options of the command come before its other arguments"),
+];
+
 /// A file of definitions of library functions in C.
 pub(crate) struct Model {
     /// The name under which it appears in spans.
@@ -304,7 +310,7 @@ pub(crate) struct Model {
 
 /// The files. One is linked when a program uses a function that it defines and the program does
 /// not.
-pub(crate) const MODELS: [Model; 16] = [
+pub(crate) const MODELS: [Model; 17] = [
     Model { name: "<library>", text: include_str!("library.c") },
     Model { name: "<texts>", text: include_str!("library/texts.c") },
     Model { name: "<exits>", text: include_str!("library/exits.c") },
@@ -317,6 +323,7 @@ pub(crate) const MODELS: [Model; 16] = [
     Model { name: "<scan>", text: include_str!("library/scan.c") },
     Model { name: "<search>", text: include_str!("library/search.c") },
     Model { name: "<clock>", text: include_str!("library/clock.c") },
+    Model { name: "<options>", text: include_str!("library/options.c") },
     Model { name: "<sort>", text: include_str!("library/sort.c") },
     Model { name: "<print>", text: include_str!("library/print.c") },
     Model { name: "<format>", text: include_str!("library/format.c") },

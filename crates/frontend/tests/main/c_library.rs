@@ -389,6 +389,68 @@ fn what_is_read_from_texts_by_a_format() {
     agree("sscanf", head, &body);
 }
 
+#[test]
+fn options_of_commands() {
+    let lines = [
+        "",
+        "-v",
+        "-n 5",
+        "-n5 -v",
+        "-vn5 x",
+        "-v b",
+        "-n 7 -v c",
+        "-v -- -n x",
+        "a b",
+        "-x",
+        "-vxn",
+        "-n",
+        "-v -n",
+        "- x",
+        "-o -v",
+        "-ofile",
+        "-- b",
+        "--",
+        "-v -- -n",
+        "--number=4 a",
+        "--number 4",
+        "--num",
+        "--n=3 -v",
+        "--verbose",
+        "--verb a",
+        "--verbose=1",
+        "--none",
+        "--flag x",
+        "--ver --number",
+        "--optional --optional=z b",
+        "--=x",
+        "-:",
+    ];
+    let mut body = String::new();
+    for (i, line) in lines.iter().enumerate() {
+        let words: Vec<String> = line.split_whitespace().map(|word| format!("\"{word}\"")).collect();
+        let options = ["n:vo::", "+n:vo::", "-n:vo::", ":n:vo::"];
+        for (j, options) in options.iter().enumerate() {
+            let is_long = i >= 19 || j == 0;
+            body.push_str(&format!(
+                "{{ char *words[] = {{\"run\", {} 0}}; all({}, words, \"{options}\", {}); }}\n",
+                words.iter().map(|word| format!("{word},")).collect::<String>(),
+                words.len() + 1,
+                u8::from(is_long)
+            ));
+        }
+    }
+    let head = "#include <getopt.h>\n#include <string.h>\nvoid mix(unsigned long long); static int flag;\n\
+        static const struct option names[] = {{\"number\", 1, 0, 'N'}, {\"verbose\", 0, 0, 'v'}, {\"version\", 0, 0, 'V'},\n\
+          {\"flag\", 0, &flag, 9}, {\"optional\", 2, 0, 300}, {0, 0, 0, 0}};\n\
+        static void text(const char *text) { mix(text != 0); if (text) for (; *text; text++) mix(*text); }\n\
+        static void all(int count, char **words, const char *options, int is_long) {\n\
+          int c, at = 77, left = 12; optind = 0; opterr = 0; flag = 3;\n\
+          while ((c = is_long ? getopt_long(count, words, options, names, &at) : getopt(count, words, options)) != -1 && left-- > 0) {\n\
+            mix(c); mix(at); mix(flag); mix(optind); text(optarg); if (c == '?' || c == ':') mix(optopt); }\n\
+          mix(optind); for (int i = 0; i < count; i++) text(words[i]); }";
+    agree("options", head, &body);
+}
+
 /// Formats that are read while the program runs, and what a call that prints returns.
 #[test]
 fn formats_that_are_no_constants() {

@@ -225,6 +225,12 @@ pub(crate) fn lower(tree: &Tree, usage: &Usage, entries: &[FunctionId], options:
     if let Some(span) = tree.output {
         context.assume("what is written to a stream gets there", Some(span));
     }
+    for (name, text) in super::models::ASSUMED {
+        let is_ours = |id: &FunctionId| context.is_model(*id) && tree.function(*id).name == name;
+        if bodies.iter().any(is_ours) {
+            context.assume(text, None);
+        }
+    }
     let observed = Observed::new(tree, usage, &mut context.classes);
     context.looks_at_pointers = observed.looks;
     let mut lowered = Vec::new();
