@@ -217,8 +217,7 @@ pub fn replay(
 impl Case<'_> {
     /// Whether a function is left to the real library.
     fn is_left(&self, name: &str) -> bool {
-        let is_about_files = self.own_files != OwnFiles::None
-            && (c_library::is_about_files(name) || !self.has_own_files() && c_library::reads_files(name));
+        let is_about_files = self.own_files != OwnFiles::None && c_library::is_about_files(name);
         is_about_files || c_library::is_deterministic(name)
     }
 
@@ -280,6 +279,13 @@ fn replay_case(case: &Case<'_>, is_approximated: bool, how: (Enclosure, Duration
     let outcome = match (outcome, model) {
         // What other threads do is not followed by the questions below: nothing is learnt.
         (Replay::NotConfirmed { why }, _) if case.schedule.is_some() => Replay::NotReplayed { why },
+        // What the program itself may have written was fed.
+        (Replay::Confirmed { .. }, _)
+            if case.own_files != OwnFiles::None && !case.has_own_files() && is_approximated =>
+        {
+            let why = "it may read what it has written itself".to_owned();
+            Replay::NotReplayed { why }
+        }
         (Replay::Confirmed { report, .. }, Model::Wider) => {
             Replay::Confirmed { note: Some("compiled for 64 bits".to_owned()), report }
         }

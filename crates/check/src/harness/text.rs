@@ -207,7 +207,10 @@ pub(crate) fn text(
             }
             None => (needed_parameters(name), give),
         };
-        let needed: String = match parameter.is_empty() {
+        // What watches a call does not know what the function takes.
+        let parameter =
+            if case.watched.is_some() { without_prototype(parameter) } else { format!("({parameter})") };
+        let needed: String = match parameter == "()" {
             true => String::new(),
             false => c_library::needs(name).iter().map(|at| needed(*at, stream.is_some())).collect(),
         };
@@ -215,7 +218,7 @@ pub(crate) fn text(
             Some(_) => format!("  wherefore_call(\"{name}\");\n"),
             None => String::new(),
         };
-        let _ = writeln!(out, "{} {{\n{wait}{needed}{set}{give}}}", head(ty, name, parameter));
+        let _ = writeln!(out, "{} {{\n{wait}{needed}{set}{give}}}", head(ty, name, &parameter));
     }
     for name in &missing.0 {
         if case.undefined.contains(name) {
@@ -226,7 +229,7 @@ pub(crate) fn text(
                 Some("double") => "double",
                 _ => "long long",
             };
-            let _ = writeln!(out, "{} {{ return 0; }}", head(ty, name, ""));
+            let _ = writeln!(out, "{} {{ return 0; }}", head(ty, name, "()"));
         }
     }
     if let Some(models) = case.models {
@@ -268,11 +271,19 @@ pub(crate) fn text(
 }
 
 /// The head of a function. Models declare what brings their input with types of their own.
-fn head(ty: &str, name: &str, parameter: &str) -> String {
+fn head(ty: &str, name: &str, parameters: &str) -> String {
     match name.starts_with("__input_") || name == "__outside" {
         true => format!("{ty} fed{name}() __asm__(\"{name}\");\nWEAK PLAIN {ty} fed{name}()"),
-        false => format!("WEAK PLAIN {ty} {name}({parameter})"),
+        false => format!("WEAK PLAIN {ty} {name}{parameters}"),
     }
+}
+
+/// Parameters so that calls may have any arguments.
+fn without_prototype(parameters: &str) -> String {
+    let all: Vec<&str> = parameters.split(", ").filter(|one| !one.is_empty()).collect();
+    let names: Vec<&str> = all.iter().filter_map(|one| one.rsplit([' ', '*']).next()).collect();
+    let types: String = all.iter().map(|one| format!(" {one};")).collect();
+    format!("({}){types}", names.join(", "))
 }
 
 /// The parameters of a function some of whose arguments must not be null pointers.

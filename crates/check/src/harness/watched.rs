@@ -66,7 +66,9 @@ impl<'a> Watched<'a> {
         for call in &self.monitor.calls {
             let name = &call.function;
             let result = match call.kind {
-                _ if defined.contains(name) && call.kind != Monitored::Defined => format!("(long){name}()"),
+                _ if defined.contains(name) && call.kind != Monitored::Defined => {
+                    format!("(long){name}(a0, a1, a2, a3, a4, a5)")
+                }
                 Monitored::Defined => {
                     let _ = writeln!(out, "extern long real_{name}() __asm__(\"{name}\");");
                     format!("real_{name}(a0, a1, a2, a3, a4, a5)")

@@ -104,6 +104,11 @@ pub(crate) fn range(name: &str) -> Option<(i64, i64)> {
         | "vsprintf" | "vsnprintf" | "asprintf" | "vasprintf" => (-1, 0x7fff_ffff),
         "puts" | "puts_unlocked" | "fputs" | "fputs_unlocked" => (0, 0x7fff_ffff),
         "putchar" | "putc" | "fputc" => (-1, 255),
+        "chdir" | "chmod" | "chown" | "fseek" | "fseeko" | "fstat" | "fsync" | "ftruncate" | "lstat"
+        | "mkdir" | "rmdir" | "unlink" | "closedir" | "gettimeofday" | "clock_gettime" => (-1, 0),
+        "isatty" => (0, 1),
+        "fileno" | "mkstemp" | "fork" | "waitpid" => (-1, 0x7fff_ffff),
+        "getpid" | "getppid" => (0, 0x7fff_ffff),
         _ => return None,
     })
 }
@@ -310,7 +315,7 @@ pub(crate) struct Model {
 
 /// The files. One is linked when a program uses a function that it defines and the program does
 /// not.
-pub(crate) const MODELS: [Model; 17] = [
+pub(crate) const MODELS: &[Model] = &[
     Model { name: "<library>", text: include_str!("library.c") },
     Model { name: "<texts>", text: include_str!("library/texts.c") },
     Model { name: "<exits>", text: include_str!("library/exits.c") },
@@ -324,6 +329,7 @@ pub(crate) const MODELS: [Model; 17] = [
     Model { name: "<search>", text: include_str!("library/search.c") },
     Model { name: "<clock>", text: include_str!("library/clock.c") },
     Model { name: "<options>", text: include_str!("library/options.c") },
+    Model { name: "<paths>", text: include_str!("library/paths.c") },
     Model { name: "<sort>", text: include_str!("library/sort.c") },
     Model { name: "<print>", text: include_str!("library/print.c") },
     Model { name: "<format>", text: include_str!("library/format.c") },

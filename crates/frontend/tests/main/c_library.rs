@@ -390,6 +390,23 @@ fn what_is_read_from_texts_by_a_format() {
 }
 
 #[test]
+fn parts_of_names_of_files() {
+    let paths =
+        ["", "/", "//", "///", "a", "a/", "/a", "//a", "a/b", "a//b//", "/a/b", "/a/", "///a", "a/b/c", "."];
+    let each = |path: &&str| {
+        format!(
+            "strcpy(room, \"{path}\"); text(basename(room)); text(__xpg_basename(room)); text(room);\n\
+             strcpy(room, \"{path}\"); text(dirname(room)); text(room);\n"
+        )
+    };
+    let body: String = paths.iter().map(each).collect();
+    let head = "#define _GNU_SOURCE\n#include <string.h>\nvoid mix(unsigned long long);\n\
+        extern char *__xpg_basename(char *), *dirname(char *); static char room[20];\n\
+        static void text(const char *text) { for (; *text; text++) mix(*text); mix(0); }";
+    agree("paths", head, &body);
+}
+
+#[test]
 fn options_of_commands() {
     let lines = [
         "",
