@@ -116,6 +116,11 @@ impl Question {
             (EngineChoice::States, _) => vec![Arc::new(Enumeration::default())],
             (EngineChoice::Reachability, _) => vec![Arc::new(Induction { way: Way::Directed })],
             (EngineChoice::SmallValues, _) => vec![Arc::new(SmallValues::default())],
+            // Arrays of small numbers can be large, and sums of their elements have large diagrams.
+            (EngineChoice::Auto, true) if task.is_c() => {
+                let run = Arc::new(SingleRun);
+                vec![exact(), diagrams(), Arc::new(BoundedChecking), solver(), run]
+            }
             (EngineChoice::Auto, true) => vec![exact(), diagrams()],
             (EngineChoice::Auto, false) => {
                 let wait = if self.shows_proofs { SHOWN_FIRST } else { Duration::ZERO };

@@ -326,6 +326,9 @@ impl Procedure {
 /// The widest number that decision diagrams suit: their arithmetic grows with the width.
 const WIDEST: u32 = 16;
 
+/// An array of numbers with more bits is large.
+const LARGEST: u64 = 64;
+
 impl Program {
     /// The procedure with this id.
     pub fn procedure(&self, id: ProcedureId) -> &Procedure {
@@ -410,9 +413,14 @@ impl Program {
     }
 
     /// Whether decision diagrams suit the data: no memory, and no wide numbers in variables, or as
-    /// results that may be anything.
+    /// results that may be anything; no large arrays of numbers, whose sums have large diagrams.
     pub fn has_small_data(&self) -> bool {
-        let fits = |ty: &Type| !ty.is_memory() && ty.element().width() <= WIDEST;
+        let fits = |ty: &Type| {
+            let width = ty.element().width();
+            let is_large =
+                width > 1 && ty.cell_count() > 1 && ty.cell_count() as u64 * u64::from(width) > LARGEST;
+            !ty.is_memory() && width <= WIDEST && !is_large
+        };
         let locals = self.procedures.iter().flat_map(|procedure| &procedure.variables);
         let edges = self.procedures.iter().flat_map(|procedure| &procedure.edges);
         let is_any = |edge: &Edge| match &edge.operation {

@@ -1,7 +1,7 @@
 //! Options that all commands share: what a run may spend.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -72,6 +72,14 @@ pub fn interruption() -> Arc<AtomicBool> {
     flag.clone()
 }
 
+/// The answer, as far as it is known while more is found out about it.
+static SO_FAR: Mutex<Option<(String, Exit)>> = Mutex::new(None);
+
+/// Keeps an answer: it is printed if what is found out about it afterwards overruns a limit.
+pub fn keep_answer(text: String, exit: Exit) {
+    *SO_FAR.lock().unwrap_or_else(PoisonError::into_inner) = Some((text, exit));
+}
+
 /// How long past its time limit a run may take before it is ended from outside.
 ///
 /// The engine looks at the clock between operations; a single operation on large decision diagrams
@@ -87,7 +95,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 impl LimitArgs {
     /// Ends the process as *unknown* if it overruns its limits of time or memory, whatever it is
-    /// doing. `unknown` makes the answer of the reason, and is printed first.
+    /// doing, or with the answer that was kept. `unknown` makes the answer of the reason, and is
+    /// printed first.
     pub fn guard(&self, unknown: impl Fn(&str) -> String + Send + 'static) {
         let deadline = self.timeout.and_then(|limit| Instant::now().checked_add(limit + GRACE));
         let most = self.memory.map(|mb| mb.saturating_mul(1 << 20));
@@ -108,11 +117,12 @@ impl LimitArgs {
                 } else {
                     continue;
                 };
-                let text = unknown(stop.why());
+                let kept = SO_FAR.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let (text, exit) = kept.unwrap_or_else(|| (unknown(stop.why()), Exit::Unknown));
                 // An answer that is being printed counts.
                 if crate::exit::claim_output() {
                     let _ = crate::exit::print_claimed(&mut std::io::stdout(), &text);
-                    std::process::exit(Exit::Unknown.code().into());
+                    std::process::exit(exit.code().into());
                 }
                 return;
             }

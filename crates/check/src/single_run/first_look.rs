@@ -100,7 +100,9 @@ pub(crate) fn reached_of(
 
 /// The time for a look at a program; none if it is not to be looked at.
 fn for_a_look(task: &Task, session: &Session, budget: &Budget) -> Option<Budget> {
-    let is_taken = SingleRun.takes(task).is_ok() && !task.program.has_small_data();
+    // Decision diagrams find shortest runs in other languages.
+    let is_small = !task.is_c() && task.program.has_small_data();
+    let is_taken = !is_small && SingleRun.takes(task).is_ok();
     let most = budget.left().map_or(MOST_TIME, |left| MOST_TIME.min(left / 8));
     (is_taken && session.prover == Prover::Embedded).then(|| budget.share(8).within(most))
 }

@@ -20,6 +20,7 @@ use super::undecided::Undecided;
 use super::{ProgramArgs, SearchArg, Subject, progress, text};
 use crate::colour;
 use crate::exit::{CliError, Exit, print};
+use crate::limits::keep_answer;
 
 /// Tell whether a program can fail, with a verdict for each check and a failing run.
 #[derive(Args)]
@@ -161,11 +162,18 @@ pub fn run(args: &CheckArgs, out: &mut impl Write) -> Result<Exit, CliError> {
     let answer = subject.answer(&question);
     let parts = Parts { predicates: args.explain_abstraction, invariants: args.invariants };
     let report = CheckReport::of(&subject, &answer, parts);
+    let (name, exit) = (args.program.name(), report.verdict.exit());
     let text = match args.program.json {
         true => text::json(&report),
-        false => text::check(&report, &args.program.name(), &args.style(&subject, &answer)),
+        false => {
+            // Explanations may take long.
+            let plain = args.style(&subject, &answer);
+            keep_answer(text::check(&report, &name, &plain), exit);
+            let explanation = args.explanation(&subject, &answer);
+            text::check(&report, &name, &text::CheckStyle { explanation, ..plain })
+        }
     };
-    print(out, &text, report.verdict.exit())
+    print(out, &text, exit)
 }
 
 impl CheckArgs {
@@ -277,19 +285,20 @@ impl CheckArgs {
         Ok(Question { engine, heuristic: self.heuristic, extent, schedules, ..self.program.usual_question() })
     }
 
-    fn style(&self, subject: &Subject, answer: &Answer) -> text::CheckStyle {
+    /// Why a program in C fails, in a few lines.
+    fn explanation(&self, subject: &Subject, answer: &Answer) -> Option<String> {
         let has_threads = subject.task.program.uses_threads().is_some();
-        let explanation = (!self.no_explain
-            && !self.quiet
-            && subject.task.is_c()
-            && !has_threads
-            && Word::of(answer) == Word::Unsafe)
+        let is_wanted = !self.no_explain && !self.quiet && subject.task.is_c() && !has_threads;
+        (is_wanted && Word::of(answer) == Word::Unsafe)
             .then(|| explained(&self.program, &EffortArgs::little(), subject, answer))
-            .map(|explanation| wherefore_report::short(&explanation, &screen()));
+            .map(|explanation| wherefore_report::short(&explanation, &screen()))
+    }
+
+    fn style(&self, subject: &Subject, answer: &Answer) -> text::CheckStyle {
         let has_choice = self.engine != Engine::Auto;
         text::CheckStyle {
             all_steps: self.all_steps,
-            explanation,
+            explanation: None,
             undecided: Some(Undecided::of(&self.program, subject, answer, has_choice)),
             detail: self.detail(),
             colour: colour::is_wanted(),
