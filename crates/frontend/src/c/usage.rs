@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ctype::CType;
+use super::ctype::{CType, Length};
 use super::lower::jumps::JUMP;
 use super::tree::{FunctionId, Initial, Lifetime, ObjectId, Statement, StatementKind, Term, TermKind, Tree};
 use wherefore_program::BinaryOp;
@@ -185,7 +185,10 @@ impl<'t> Walk<'t> {
         match &statement.kind {
             StatementKind::Expression(term) | StatementKind::Return(Some(term)) => self.term(term),
             StatementKind::Cleanup(_, term) | StatementKind::GotoAny(term) => self.term(term),
-            StatementKind::Declare(_, Some(initial)) => self.initial(initial),
+            StatementKind::Declare(id, initial) => {
+                self.lengths(&self.tree.object(*id).ty);
+                initial.iter().for_each(|initial| self.initial(initial));
+            }
             StatementKind::Block(statements) => self.statements(statements),
             StatementKind::If(condition, then, otherwise) => {
                 self.term(condition);
@@ -213,7 +216,26 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// A nested function uses objects of this type: the lengths in it may be told by the function
+    /// around.
+    fn lengths(&mut self, ty: &CType) {
+        if !self.function.is_some_and(|id| self.tree.function(id).nested) {
+            return;
+        }
+        match ty {
+            CType::Array(element, length) => {
+                if let Length::Variable(length) = length {
+                    self.object(ObjectId(*length));
+                }
+                self.lengths(element);
+            }
+            CType::Pointer(to) => self.lengths(to),
+            _ => {}
+        }
+    }
+
     fn term(&mut self, term: &'t Term) {
+        self.lengths(&term.ty);
         match &term.kind {
             TermKind::Function(id) => {
                 self.function(*id);

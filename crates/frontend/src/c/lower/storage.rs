@@ -120,8 +120,13 @@ impl Context<'_> {
             };
             self.split(&ty, &name, fixed, span, body)
         } else if matches!(ty, CType::Array(_, Length::Variable(_))) || self.is_fresh(id) {
-            let pointer = Type::Scalar(self.pointer());
-            Storage::Memory(Base::Variable(body.variable(&format!("&{name}"), pointer, span)))
+            let (pointer, name) = (Type::Scalar(self.pointer()), format!("&{name}"));
+            // A nested function finds it, too.
+            let variable = match self.usage.shared.contains(&id) {
+                true => self.global(&name, pointer, Some(0), span),
+                false => body.variable(&name, pointer, span),
+            };
+            Storage::Memory(Base::Variable(variable))
         } else {
             let size = self.tree.types.size(&ty).or_else(|| {
                 // Another file says how long it is: there is room for many elements.

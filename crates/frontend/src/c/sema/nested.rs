@@ -14,12 +14,12 @@ use wherefore_program::{BinaryOp, Span};
 
 use super::specifiers::Specifiers;
 use super::{Entity, Sema};
-use crate::c::ctype::{CType, Length, Signature};
+use crate::c::ctype::{CType, Signature};
 use crate::c::lower::jumps::{LONGJMP, SETJMP};
 use crate::c::problem::{Checked, Problem};
 use crate::c::rewrite::NESTED;
 use crate::c::tree::{FunctionId, ObjectId, Statement, StatementKind, Term, TermKind};
-use crate::c::walk::{each_statement, each_term};
+use crate::c::walk::each_statement;
 
 /// The body of the nested function that an item of a block holds.
 pub(super) fn nested_body(item: Option<&Node<BlockItem>>) -> Option<&Node<Syntax>> {
@@ -114,19 +114,6 @@ impl Sema<'_> {
         signature: &Signature,
     ) -> Checked<()> {
         self.body(id, declarator, &[], body, signature)?;
-        // Lengths of arrays of the function around it are in no term.
-        let mut lengths = Vec::new();
-        let mut statements = self.tree.functions[id.0 as usize].body.take().unwrap_or_default();
-        each_term(&mut statements, &mut |term| lengths_in(&term.ty, &mut lengths));
-        self.tree.functions[id.0 as usize].body = Some(statements);
-        for object in self.tree.objects.iter().filter(|object| object.owner == Some(id)) {
-            lengths_in(&object.ty, &mut lengths);
-        }
-        if lengths.iter().any(|length| self.tree.objects[*length as usize].owner != Some(id)) {
-            let span = self.tree.function(id).span;
-            let what = "an array of variable length of the function around a nested function is";
-            return Err(Problem::unsupported(span, what));
-        }
         let mut statements = self.tree.functions[id.0 as usize].body.take().unwrap_or_default();
         let mut labels = BTreeSet::new();
         each_statement(&mut statements, &mut |statement| {
@@ -214,18 +201,4 @@ fn address_of(buffer: ObjectId, span: Span) -> Term {
     let ty = CType::LONG_LONG.pointer_to();
     let address = Term::new(TermKind::Address(Box::new(place)), ty, span);
     Term::new(TermKind::Convert(Box::new(address)), CType::Void.pointer_to(), span)
-}
-
-/// The objects that hold lengths of arrays in a type.
-fn lengths_in(ty: &CType, out: &mut Vec<u32>) {
-    match ty {
-        CType::Array(element, length) => {
-            if let Length::Variable(length) = length {
-                out.push(*length);
-            }
-            lengths_in(element, out);
-        }
-        CType::Pointer(to) => lengths_in(to, out),
-        _ => {}
-    }
 }
