@@ -23,6 +23,8 @@ pub(crate) struct Broken {
     is_absolute: bool,
     /// Whether a number that is shifted to the left may break it.
     is_shifted: bool,
+    /// Whether it is about numbers of 128 bits.
+    is_wide: bool,
 }
 
 /// What names standard input, and the file that it was written to.
@@ -43,13 +45,14 @@ impl Broken {
         };
         let is_absolute =
             kind == ViolationKind::Overflow && program.procedure(site.node.procedure).name.contains("abs");
+        let is_wide = program.procedure(site.node.procedure).name.starts_with("__builtin_own_wide");
         let first_line = program.position(span).line;
         let last = wherefore_program::Span { start: span.end, ..span };
         let last_line = program.position(last).line.max(first_line);
         let text = program.source(span).text().get(span.start as usize..span.end as usize);
         let is_shifted =
             kind == ViolationKind::Overflow && whole_objects && text.is_some_and(|text| text.contains("<<"));
-        Some(Self { kind, whole_objects, file, first_line, last_line, is_absolute, is_shifted })
+        Some(Self { kind, whole_objects, file, first_line, last_line, is_absolute, is_shifted, is_wide })
     }
 
     fn uses_address_sanitizer(&self) -> bool {
@@ -75,7 +78,9 @@ impl Broken {
             _ => "address",
         };
         let mut flags = vec![format!("-fsanitize={sanitizers}"), "-fno-sanitize-recover=all".to_owned()];
-        flags.extend(["-fno-wrapv", "-ftrapv", "-g1"].map(str::to_owned));
+        // Sums of 128 bits would trap in front of the report.
+        let traps = if self.is_wide { "-fno-trapv" } else { "-ftrapv" };
+        flags.extend(["-fno-wrapv", traps, "-g1"].map(str::to_owned));
         if self.is_absolute {
             // Only what the compiler computes itself is watched.
             let own = ["abs", "labs", "llabs"].map(|name| format!("-D{name}=__builtin_{name}"));

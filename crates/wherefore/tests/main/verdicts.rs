@@ -342,10 +342,35 @@ fn places_that_are_not_modelled_count_where_runs_come() {
     let (code, answer) = check("place_fails.c", &text(2, "if (x == 1) reach_error();"), &[]);
     assert_eq!((code, &answer["verdict"]), (Some(10), &json!("unsafe")), "{answer}");
     // The only check is in what is not modelled.
-    let lost = "extern void reach_error(void);\nint main(void) {\n  int f(void) { reach_error(); return 0; }\n  return f();\n}\n";
+    let lost = "extern void reach_error(void);\nint main(void) {\n  int f(x) int x; { reach_error(); return 0; }\n  return f(1);\n}\n";
     let (code, answer) = check("place_lost.c", lost, &[]);
     assert_eq!((code, &answer["verdict"]), (Some(5), &json!("unknown")), "{answer}");
     // Lines are cleared only if no run comes to such a place.
     let (_, answer) = asked("place_project.c", &text(2, "if (x == 1) reach_error();"), &["project"]);
     assert!(answer["reason"].as_str().is_some_and(|reason| reason.contains("is not supported")), "{answer}");
+}
+
+/// Rules about arithmetic hold for integers of 128 bits as for others.
+#[test]
+fn arithmetic_of_128_bits_is_checked() {
+    let cases = [
+        ("fits", "a + (a - 2) + n", 0),
+        ("sum", "a + a + n", 10),
+        ("difference", "-a - a - n - 1", 10),
+        ("negation", "-(-a - a + n)", 10),
+        ("quotient", "a / n", 10),
+        ("left", "(long)((unsigned __int128)3 << (n + 127))", 10),
+        ("right", "a >> (n + 126)", 0),
+        ("unsigned", "(unsigned __int128)a * 8 + n", 0),
+    ];
+    for (name, expression, expected) in cases {
+        let text = format!(
+            "extern int __VERIFIER_nondet_int(void);\nint main(void) {{\n  int n = __VERIFIER_nondet_int();\n  \
+             if (n < 0 || n > 1)\n    return 0;\n  __int128 a = (__int128)1 << 126;\n  a = {expression};\n  \
+             return a > 3;\n}}\n"
+        );
+        let name = format!("wide_{name}.c");
+        let (code, answer) = check(&name, &text, &["--checks", "overflow,shift,division"]);
+        assert_eq!(code, Some(expected), "{expression}: {answer}");
+    }
 }
