@@ -155,6 +155,9 @@ pub struct Recipe {
     pub models: Option<InputModels>,
     /// What the program may do with files of its own.
     pub own_files: OwnFiles,
+    /// Whether the program puts characters back into streams: only functions that read one character
+    /// see them.
+    pub puts_back: bool,
     /// The rules of a property, in C.
     pub monitor: Option<Monitor>,
 }

@@ -1,6 +1,6 @@
 /* Files that the program may write itself are real ones, in the folder of the replay: what is read
-   from them is what it has written. What is read from others is fed. Names of files lead to files in
-   the folder, whatever folders they name. */
+   from them is what it has written. What is read from others is fed. Names of files lead to files
+   in the folder, whatever folders they name. */
 #define HAS_FILES
 #define SIZE __SIZE_TYPE__
 #define REAL __attribute__((weak))
@@ -140,6 +140,20 @@ void *fdopen(int file, const char *mode) {
 /* What a command does with files is not known. */
 void *popen(const char *command, const char *mode) { give_up(); return 0; }
 #endif
+#ifdef WRAPS_ungetc
+extern int fed_ungetc(int, void *), fed_builtin_own_getc(void *);
+int ungetc(int c, void *stream) {
+  if (!is_own(stream)) return fed_ungetc(c, stream);
+  return _IO_ungetc ? _IO_ungetc(c, stream) : (give_up(), 0);
+}
+int __builtin_own_getc(void *stream) {
+  if (!is_own(stream)) return fed_builtin_own_getc(stream);
+  int number = before();
+  fed_builtin_own_getc((void *)&feds);
+  again(number);
+  return own_byte(stream);
+}
+#endif
 #ifdef WRAPS_fgets
 extern char *fed_fgets(char *, int, void *);
 char *fgets(char *to, int size, void *stream) {
@@ -150,7 +164,8 @@ char *fgets(char *to, int size, void *stream) {
   free(apart);
   again(number);
   if (size <= 0) return 0;
-  while (count < size - 1 && next != '\n' && (next = own_byte(stream)) >= 0) to[count++] = (char)next;
+  while (count < size - 1 && next != '\n' && (next = own_byte(stream)) >= 0)
+    to[count++] = (char)next;
   if (count == 0 && size > 1) return 0;
   to[count] = 0;
   return to;
@@ -196,7 +211,9 @@ PLAIN static long own_line(char **line, SIZE *size, int end, void *stream) {
 }
 #endif
 #ifdef WRAPS_getdelim
-long getdelim(char **line, SIZE *size, int end, void *stream) { return own_line(line, size, end, stream); }
+long getdelim(char **line, SIZE *size, int end, void *stream) {
+  return own_line(line, size, end, stream);
+}
 #endif
 #ifdef WRAPS_getline
 long getline(char **line, SIZE *size, void *stream) { return own_line(line, size, '\n', stream); }
@@ -212,7 +229,8 @@ SIZE fread(void *to, SIZE size, SIZE count, void *stream) {
   fed_fread(apart, size, count, stream);
   free(apart);
   again(number);
-  while (at < all && (next = own_byte(stream)) >= 0) ((unsigned char *)to)[at++] = (unsigned char)next;
+  while (at < all && (next = own_byte(stream)) >= 0)
+    ((unsigned char *)to)[at++] = (unsigned char)next;
   return size ? at / size : 0;
 }
 #endif

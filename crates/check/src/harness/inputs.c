@@ -15,6 +15,27 @@ void __builtin_own_set_errno(int number) {
 void *__builtin_own_room(__SIZE_TYPE__ size) { return malloc(size); }
 void *__builtin_own_stream(void) { return fmemopen ? fmemopen(0, 65536, "w+") : 0; }
 
+/* Characters, in programs that put some back. */
+#ifdef HAS_BACK
+extern int __builtin_own_getc(void *);
+#define GETTING(name)                                                                              \
+  __attribute__((weak)) int name(void *stream) { return __builtin_own_getc(stream); }
+GETTING(getc)
+GETTING(fgetc)
+GETTING(_IO_getc)
+GETTING(getc_unlocked)
+GETTING(fgetc_unlocked)
+#ifndef HAS_STREAMS
+extern int fseek(void *, long, int);
+__attribute__((weak)) void rewind(void *stream) {
+  __builtin_own_forget(stream);
+  fseek(stream, 0, 0);
+}
+#endif
+__attribute__((weak)) int getchar(void) { return __builtin_own_getc(&stdin ? stdin : 0); }
+__attribute__((weak)) int getchar_unlocked(void) { return __builtin_own_getc(&stdin ? stdin : 0); }
+#endif
+
 /* scanf and fscanf, conversion by conversion. */
 extern void __outside(void);
 extern int __input_scanf(void), __input_scanf_int(void);

@@ -77,6 +77,8 @@ pub(crate) struct Case<'a> {
     pub models: Option<&'a InputModels>,
     /// What the program may do with files of its own.
     pub own_files: OwnFiles,
+    /// Whether it puts characters back into streams.
+    pub puts_back: bool,
     /// The rules of a property that the run breaks, if it does.
     pub watched: Option<Watched<'a>>,
     /// The error that must be reached and no other one; none if any counts.
@@ -206,6 +208,7 @@ pub fn replay(
         broken: Broken::at(&task.program, site, recipe.whole_objects),
         models: recipe.models.as_ref(),
         own_files: recipe.own_files,
+        puts_back: recipe.puts_back,
         watched: Watched::at(&task.program, site, recipe),
         place: ErrorPlace::at(task, site, &recipe.files).filter(|_| run.schedule.is_none()),
     };
@@ -219,6 +222,11 @@ impl Case<'_> {
     fn is_left(&self, name: &str) -> bool {
         let is_about_files = self.own_files != OwnFiles::None && c_library::is_about_files(name);
         is_about_files || c_library::is_deterministic(name)
+    }
+
+    /// Whether values are fed that the program itself may determine.
+    fn feeds_too_much(&self) -> bool {
+        self.own_files != OwnFiles::None && !self.has_own_files() || self.puts_back
     }
 
     /// An object that is not defined. Streams are: which ones is followed.
@@ -279,11 +287,9 @@ fn replay_case(case: &Case<'_>, is_approximated: bool, how: (Enclosure, Duration
     let outcome = match (outcome, model) {
         // What other threads do is not followed by the questions below: nothing is learnt.
         (Replay::NotConfirmed { why }, _) if case.schedule.is_some() => Replay::NotReplayed { why },
-        // What the program itself may have written was fed.
-        (Replay::Confirmed { .. }, _)
-            if case.own_files != OwnFiles::None && !case.has_own_files() && is_approximated =>
-        {
-            let why = "it may read what it has written itself".to_owned();
+        // What the program itself may have written, or put back, was fed.
+        (Replay::Confirmed { .. }, _) if case.feeds_too_much() && is_approximated => {
+            let why = "it may read what it has written itself, or put back".to_owned();
             Replay::NotReplayed { why }
         }
         (Replay::Confirmed { report, .. }, Model::Wider) => {
@@ -397,8 +403,9 @@ impl<'a> Feeding<'a> {
             };
             let value = targets.first().and_then(|target| interpreter.written(before, target, &step.state));
             let function = c_library::sets_errno(&feed.function).unwrap_or(&feed.function);
-            let cannot =
-                feed.ty == FeedType::Part || case.is_left(function) || function == c_library::OUTPUT_FAILS;
+            let cannot = feed.ty == FeedType::Part
+                || case.is_left(function)
+                || [c_library::OUTPUT_FAILS, c_library::WRITE].contains(&function);
             let (Some(value), false) = (value, cannot) else { continue };
             let entry = feeding.functions.entry(&feed.function).or_insert_with(|| (feed.ty, Vec::new()));
             entry.1.push(if feed.ty == FeedType::Pointer { 0 } else { value });

@@ -3,7 +3,15 @@
 extern void *stdin;
 static struct { void *stream; int how; } ended[64];
 static unsigned endings;
+PLAIN static void begin_again(void *stream) {
+  for (int i = 0; i < 64; i++)
+    if (ended[i].stream == stream) ended[i].stream = 0;
+}
 PLAIN void __builtin_own_ended(void *stream, int how) {
+  if (how == 0) {
+    begin_again(stream);
+    return;
+  }
   ended[endings % 64].stream = stream;
   ended[endings++ % 64].how = how;
 }
@@ -12,23 +20,20 @@ PLAIN static int has_ended(void *stream, int how) {
     if (stream && ended[i].stream == stream && ended[i].how == how) return 1;
   return 0;
 }
-PLAIN static void begin_again(void *stream) {
-  for (int i = 0; i < 64; i++)
-    if (ended[i].stream == stream) ended[i].stream = 0;
-}
+#ifdef HAS_BACK
+void __builtin_own_forget(void *stream);
+#define FORGET __builtin_own_forget(stream);
+#else
+#define FORGET
+#endif
 #ifdef HAS_FILES
 #define REALLY(call) if (is_own(stream)) return call;
-PLAIN static int put_back(int c, void *stream) { return _IO_ungetc ? _IO_ungetc(c, stream) : (give_up(), 0); }
 WEAK PLAIN int fseek(void *stream, long to, int from) {
+  FORGET
   begin_again(stream);
   return fseeko64 ? fseeko64(stream, to, from) : (give_up(), 0);
 }
 WEAK PLAIN int fseeko(void *stream, long to, int from) { return fseek(stream, to, from); }
-WEAK PLAIN int ungetc(int c, void *stream) {
-  __builtin_own_needed(stream);
-  begin_again(stream);
-  return put_back(c, stream);
-}
 #else
 #define REALLY(call)
 #endif
@@ -49,6 +54,7 @@ WEAK PLAIN void clearerr(void *stream) {
 }
 WEAK PLAIN void rewind(void *stream) {
   __builtin_own_needed(stream);
+  FORGET
   REALLY((void)fseeko64(stream, 0, 0))
   begin_again(stream);
 }

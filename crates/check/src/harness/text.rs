@@ -34,7 +34,8 @@ const STREAMS: &str = include_str!("streams.c");
 
 /// Files of the program's own, and what models do with them.
 const FILES: &str = include_str!("files.c");
-const WRAPPED: [&str; 12] = [
+const WRAPPED: [&str; 13] = [
+    "ungetc",
     "fopen",
     "fdopen",
     "freopen",
@@ -49,6 +50,12 @@ const WRAPPED: [&str; 12] = [
     "read",
 ];
 const STREAM_STATES: [&str; 4] = ["feof", "feof_unlocked", "ferror", "ferror_unlocked"];
+
+/// The model that puts characters back: with it, functions that read one have another.
+const PUTS_BACK: &str = "ungetc";
+
+/// What a function does to the state of a stream that goes to another place of it.
+const BEGINS_AGAIN: &str = "begin_again(stream);";
 
 /// What the linker missed.
 #[derive(Clone, Debug, Default)]
@@ -154,6 +161,10 @@ pub(crate) fn text(
     let has_streams = case.feeds.iter().any(|feed| STREAM_STATES.contains(&feed.function.as_str()));
     let has_files = case.has_own_files();
     let models = case.models.map_or(&[][..], |models| &models.names);
+    let has_back = models.iter().any(|name| name == PUTS_BACK);
+    if has_back {
+        out.push_str("#define HAS_BACK\nvoid __builtin_own_forget(void *stream);\n");
+    }
     let wrapped: Vec<&str> = match has_files {
         true => WRAPPED.into_iter().filter(|name| models.iter().any(|model| model == name)).collect(),
         false => Vec::new(),
@@ -195,12 +206,17 @@ pub(crate) fn text(
             None => ("long long", "  return 0;\n".to_owned()),
         };
         let set = if set.is_empty() { set } else { format!("  {{\n{set}  }}\n") };
-        let stream = stream_of(name).filter(|_| has_streams || has_files);
+        let stream = stream_of(name).filter(|_| has_streams || has_files || has_back);
         let (parameter, give) = match stream {
             Some((parameter, act)) => {
                 let stream = if parameter.is_empty() { "stdin" } else { "stream" };
                 let act = match has_files && c_library::reads_files(name) {
                     true => format!("if (is_own({stream})) return own_byte({stream});\n  {act}"),
+                    // What is put back before another place is gone.
+                    false if act == BEGINS_AGAIN => {
+                        let forget = if has_back { "__builtin_own_forget(stream);" } else { "" };
+                        format!("{forget} {}", if has_streams { act } else { "" })
+                    }
                     false => act.to_owned(),
                 };
                 (parameter, give.replacen("  return", &format!("  {act}\n  return"), 1))
@@ -238,11 +254,13 @@ pub(crate) fn text(
         for name in &models.names {
             let _ = writeln!(out, "#pragma weak {name}");
         }
-        for name in &wrapped {
-            let _ = writeln!(out, "#define {name} fed_{name}");
+        let again = if wrapped.contains(&PUTS_BACK) { Some("__builtin_own_getc") } else { None };
+        let wrapped = || wrapped.iter().copied().chain(again);
+        for name in wrapped() {
+            let _ = writeln!(out, "#define {name} fed_{}", name.trim_start_matches('_'));
         }
         let _ = writeln!(out, "{}", models.text);
-        for name in &wrapped {
+        for name in wrapped() {
             let _ = writeln!(out, "#undef {name}");
         }
         out.push_str(INPUTS);
@@ -306,8 +324,7 @@ fn stream_of(name: &str) -> Option<(&'static str, &'static str)> {
         "getc" | "fgetc" | "_IO_getc" | "getc_unlocked" | "fgetc_unlocked" => {
             Some(("void *stream", "if ((int)value == -1) __builtin_own_ended(stream, 1);"))
         }
-        "fseek" | "fseeko" | "fsetpos" => Some(("void *stream", "begin_again(stream);")),
-        "ungetc" => Some(("int c, void *stream", "begin_again(stream);")),
+        "fseek" | "fseeko" | "fsetpos" => Some(("void *stream", BEGINS_AGAIN)),
         _ => None,
     }
 }

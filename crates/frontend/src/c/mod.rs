@@ -53,6 +53,7 @@ mod printf;
 mod problem;
 mod provisional;
 mod prp;
+mod put_back;
 mod quotable;
 mod races;
 mod recover;
@@ -276,6 +277,8 @@ pub struct Translation {
     pub models: Option<InputModels>,
     /// What the program may do with files of its own.
     pub own_files: OwnFiles,
+    /// Whether the program puts characters back into streams.
+    pub puts_back: bool,
     /// The rules of a property in C, if one is checked.
     pub monitor: Option<Monitor>,
     /// The parts of memory: pointers into different ones never meet.
@@ -456,6 +459,7 @@ fn translate_texts(
         events::watch(&mut tree, &mut linkage, &sources, &rules.property);
     }
     scanf::as_inputs(&mut tree, &mut linkage, options.checks.contains(&ViolationKind::Bounds));
+    let puts_back = put_back::rewrite(&mut tree, &mut linkage, options.library.is_some());
     sscanf::as_statements(&mut tree, &mut linkage);
     printf::as_statements(&mut tree, &mut linkage, options.output_may_fail);
     variadic::pass_in_memory(&mut tree);
@@ -529,7 +533,7 @@ fn translate_texts(
         function.body.is_none() && floats::ROUNDING.contains(&function.name.as_str())
     };
     tree.types.rounding_changes = usage.functions.iter().any(sets_rounding);
-    tree.files = Files::new(&tree, &usage);
+    tree.files = Files { puts_back, ..Files::new(&tree, &usage) };
     let mut lowered = lower::lower(&tree, &usage, &entries, options);
     let rules = "in programs with threads only the checks about threads are made";
     let undecided = (asks_rules && options.property != Property::All).then(|| rules.to_owned());
@@ -546,6 +550,7 @@ fn translate_texts(
     let without_body = linking::without_body(&tree, &usage);
     let models = linking::input_models(&tree, &usage, &sources);
     let own_files = tree.files.replayed();
+    let puts_back = tree.files.puts_back;
     let monitor = events::monitor(&tree, lowered.followed);
     let sources = files::keep_used(
         sources.files,
@@ -584,6 +589,7 @@ fn translate_texts(
         without_body,
         models,
         own_files,
+        puts_back,
         monitor,
         regions: lowered.regions,
         data_model: options.data_model,
@@ -630,6 +636,7 @@ impl Translation {
                 whole_objects: options.standard == Standard::Objects,
                 models: self.models,
                 own_files: self.own_files,
+                puts_back: self.puts_back,
                 monitor: self.monitor,
             })),
         };

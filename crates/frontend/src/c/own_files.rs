@@ -18,6 +18,8 @@ pub(crate) struct Files {
     pub(crate) reads_back: bool,
     /// Besides, standard input may be something else.
     pub(crate) moves_input: bool,
+    /// Whether the program puts characters back, which not all of our models see.
+    pub(crate) puts_back: bool,
 }
 
 /// Opens in a mode: its position.
@@ -61,6 +63,9 @@ const MAKES: [&str; 24] = [
     "vfork",
     "posix_openpt",
 ];
+
+/// The input of our model that sees what was put back.
+const CHARACTER: &str = "__input_character";
 
 /// What gives standard input another meaning.
 const MOVES: [&str; 6] = ["dup", "dup2", "dup3", "fcntl", "freopen", "freopen64"];
@@ -137,7 +142,12 @@ impl Files {
                 (writes, reads, moves) = (true, true, true);
             }
         }
-        Files { writes, reads_back: writes && (reads || moves), moves_input: writes && moves }
+        Files {
+            writes,
+            reads_back: writes && (reads || moves),
+            moves_input: writes && moves,
+            puts_back: false,
+        }
     }
 
     /// The same for those who run the compiled program.
@@ -153,6 +163,7 @@ impl Files {
     pub(crate) fn computes(self, name: &str) -> bool {
         let is_input = matches!(name, "getchar" | "getchar_unlocked") && !self.moves_input;
         let reads_back = self.reads_back && !is_input && c_library::reads_files(name);
-        self.writes && c_library::is_about_files(name) || reads_back
+        let misses_back = self.puts_back && c_library::reads_files(name) && name != CHARACTER;
+        self.writes && c_library::is_about_files(name) || reads_back || misses_back
     }
 }

@@ -68,6 +68,8 @@ enum Success {
     Zero,
     /// A number that is not negative.
     Any,
+    /// So many bytes as there are, or fewer, or -1.
+    Bytes,
 }
 
 fn success(name: &str, arguments: usize) -> Option<Success> {
@@ -76,6 +78,7 @@ fn success(name: &str, arguments: usize) -> Option<Success> {
         | ("putc" | "fputc" | "putc_unlocked" | "fputc_unlocked" | "_IO_putc", 2) => Some(Success::Character),
         ("fwrite" | "fwrite_unlocked", 4) => Some(Success::Elements),
         ("fflush" | "fflush_unlocked" | "fclose", 1) => Some(Success::Zero),
+        ("write", 3) => Some(Success::Bytes),
         ("puts" | "puts_unlocked", 1) | ("fputs" | "fputs_unlocked", 2) => Some(Success::Any),
         _ => None,
     }
@@ -218,7 +221,8 @@ fn conversion(text: &[u8], long: u32) -> Option<(Conversion, usize)> {
 
 /// Rewrites all such calls. What goes to a stream gets there, unless output `may_fail`.
 pub(crate) fn as_statements(tree: &mut Tree, linkage: &mut Linkage, may_fail: bool) {
-    let prints = |name: &str| shape(name).is_some() || [1, 2, 4].iter().any(|n| success(name, *n).is_some());
+    let prints =
+        |name: &str| shape(name).is_some() || [1, 2, 3, 4].iter().any(|n| success(name, *n).is_some());
     if !tree.functions.iter().any(|function| function.body.is_none() && prints(&function.name)) {
         return;
     }
@@ -280,7 +284,7 @@ fn wanted(parts: &[Part]) -> Vec<Wanted> {
 
 impl Rewriting<'_> {
     /// The arguments of a call, evaluated from the last to the first; what is constant stays.
-    fn evaluated(&mut self, arguments: &[Term], statements: &mut Vec<Statement>) -> Vec<Term> {
+    pub(crate) fn evaluated(&mut self, arguments: &[Term], statements: &mut Vec<Statement>) -> Vec<Term> {
         let mut kept: Vec<Term> = arguments
             .iter()
             .rev()
@@ -326,6 +330,18 @@ impl Rewriting<'_> {
         let converted =
             |value: Term, ty: &CType| Term::new(TermKind::Convert(Box::new(value)), ty.clone(), span);
         let (value, failure) = match success {
+            Success::Bytes => {
+                let value = self.kept("written", call, &mut statements);
+                let most = converted(kept[2].clone(), &ty);
+                let least = Term::new(TermKind::Constant(u64::MAX), ty.clone(), span);
+                let least = converted_to(&least, ty.clone());
+                for (low, high) in [(least, value.clone()), (value.clone(), most)] {
+                    let kind = TermKind::Compare(BinaryOp::SLe, Box::new(low), Box::new(high));
+                    let condition = Term::new(kind, CType::INT, span);
+                    self.run(&mut statements, "__VERIFIER_assume", CType::Void, vec![condition], span);
+                }
+                return Some(Term::new(TermKind::Block(statements, Some(Box::new(value))), ty, span));
+            }
             Success::Any => {
                 let value = self.kept("printed", call, &mut statements);
                 (value, u64::from(u32::MAX))

@@ -367,7 +367,7 @@ mod tests {
         let read = |what, width| Part::Read { what, width, is_stored: true };
         let int = What::Integer { base: 10, signed: true, bytes: 4, bits: 64 };
         assert_eq!(of("a %d"), Some(vec![Part::Plain(b'a'), Part::Space, Part::Space, read(int, -1)]));
-        let set = What::Set { from: 2, count: 3, negated: true };
+        let set = What::Set { from: 3, count: 3, negated: true };
         assert_eq!(of("%[^]a-]%5c"), Some(vec![read(set, -1), read(What::Characters, 5)]));
         assert_eq!(of("%[^abc]"), Some(vec![read(set, -1)]));
         for format in ["%", "%p", "%ls", "%Lf", "%[abc", "%0d"] {

@@ -201,6 +201,41 @@ fn what_is_printed_is_as_long_as_it_is() {
 }
 
 #[test]
+fn characters_that_are_put_back_are_read_again() {
+    judge(
+        "back",
+        &[
+            ("safe", "int c = getchar(); if (c != EOF) { ungetc(c, stdin); assert(getchar() == c); }"),
+            ("fails", "int c = getchar(); if (c != EOF) { ungetc(c, stdin); assert(getchar() != c); }"),
+            (
+                "fails",
+                "int c, n = 0; while ((c = getc(stdin)) >= '0' && c <= '9') n = n * 10 + c - '0';\n\
+                 if (c != EOF) ungetc(c, stdin); assert(n != 42 || getc(stdin) != ';');",
+            ),
+            (
+                "fails",
+                "int c = getchar(); ungetc('x', stdin); if (getchar() == 'x') assert(getchar() != 'y');",
+            ),
+            // What reads more than a character does not see what was put back.
+            (
+                "unknown",
+                "char b[4]; int c = getchar(); ungetc('x', stdin); if (fgets(b, 4, stdin)) assert(b[0] == 'x');",
+            ),
+            (
+                "unknown",
+                "FILE *f = fopen(\"x\", \"w+\"); if (f) { ungetc('q', f); rewind(f); assert(getc(f) == EOF); }",
+            ),
+            ("safe", "char b[8]; long n = write(1, b, 8); assert(n >= -1 && n <= 8);"),
+            ("safe", "char b[8]; long n = readlink(\"x\", b, 7); if (n > 0) b[n] = 0;"),
+            ("fails", "char b[8]; long n = readlink(\"x\", b, 8); if (n > 0) b[n] = 0;"),
+            ("safe", "char b[8]; if (getcwd(b, 8)) assert(b[0] == '/' && strlen(b) < 8);"),
+            ("fails", "char b[8]; if (getcwd(b, 8)) assert(b[1] != 'x');"),
+            ("safe", "clock_t c = clock(); long d = clock() - c; (void)d;"),
+        ],
+    );
+}
+
+#[test]
 fn what_texts_hold_is_read_from_them() {
     judge(
         "texts",

@@ -1,9 +1,10 @@
-/* stdio.h: texts that are printed by a format that is read while the program runs. What is not known
-   of a format lets the rest of the text be anything. */
+/* stdio.h: texts that are printed by a format that is read while the program runs. What is not
+   known of a format lets the rest of the text be anything. */
 typedef unsigned long size_t;
 typedef __builtin_va_list va_list;
 size_t __builtin_own_put(char *to, size_t size, size_t at, int character);
 int __builtin_own_put_end(char *to, size_t size, size_t at);
+size_t __builtin_own_put_text(char *to, size_t size, size_t at, const char *text);
 size_t __builtin_own_put_string(char *to, size_t size, size_t at, const char *text, int flags, int width, int precision);
 size_t __builtin_own_put_character(char *to, size_t size, size_t at, int character, int flags, int width);
 size_t __builtin_own_put_long(char *to, size_t size, size_t at, long long value, int flags, int width, int precision);
@@ -30,6 +31,9 @@ static int size_of(const char *length) {
   default: return 4;
   }
 }
+static int is_length(char c) {
+  return c == 'h' || c == 'l' || c == 'z' || c == 't' || c == 'j' || c == 'q' || c == 'L';
+}
 int __builtin_own_vformat(char *to, size_t size, const char *format, va_list list) {
   size_t at = 0;
   for (; *format; format++) {
@@ -46,7 +50,7 @@ int __builtin_own_vformat(char *to, size_t size, const char *format, va_list lis
       format++;
     } else
       for (; *format >= '0' && *format <= '9'; format++)
-        width = width * 10 + (*format - '0');
+        width = width < 100000000 ? width * 10 + (*format - '0') : width;
     if (*format == '.') {
       precision = 0;
       format++;
@@ -55,17 +59,18 @@ int __builtin_own_vformat(char *to, size_t size, const char *format, va_list lis
         format++;
       } else
         for (; *format >= '0' && *format <= '9'; format++)
-          precision = precision * 10 + (*format - '0');
+          precision = precision < 100000000 ? precision * 10 + (*format - '0') : precision;
     }
     int bytes = size_of(format), is_long = *format == 'l', is_wide = *format == 'L';
-    while (*format == 'h' || *format == 'l' || *format == 'z' || *format == 't' || *format == 'j' || *format == 'q' || *format == 'L')
+    while (is_length(*format))
       format++;
     switch (*format) {
     case '%':
       at = __builtin_own_put(to, size, at, '%');
       break;
     case 'd': case 'i': {
-      long long value = bytes == 8 ? __builtin_va_arg(list, long long) : __builtin_va_arg(list, int);
+      long long value =
+          bytes == 8 ? __builtin_va_arg(list, long long) : __builtin_va_arg(list, int);
       if (bytes == 1)
         value = (signed char)value;
       if (bytes == 2)
@@ -74,7 +79,8 @@ int __builtin_own_vformat(char *to, size_t size, const char *format, va_list lis
       break;
     }
     case 'u': case 'o': case 'x': case 'X': {
-      unsigned long long value = bytes == 8 ? __builtin_va_arg(list, unsigned long long) : __builtin_va_arg(list, unsigned);
+      unsigned long long value = bytes == 8 ? __builtin_va_arg(list, unsigned long long)
+                                            : __builtin_va_arg(list, unsigned);
       if (bytes == 1)
         value = (unsigned char)value;
       if (bytes == 2)
@@ -97,6 +103,8 @@ int __builtin_own_vformat(char *to, size_t size, const char *format, va_list lis
       const char *text = __builtin_va_arg(list, const char *);
       if (is_long)
         at = __builtin_own_put_open(to, size, at, 0x7fffff00, width, 0);
+      else if (width == 0 && precision < 0)
+        at = __builtin_own_put_text(to, size, at, text);
       else
         at = __builtin_own_put_string(to, size, at, text, flags, width, precision);
       break;

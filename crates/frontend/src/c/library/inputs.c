@@ -172,6 +172,73 @@ long read(int file, void *to, size_t size) {
   return count;
 }
 
+/* unistd.h: names of files. */
+long readlink(const char *path, char *to, size_t size) {
+  __outside();
+  long count = __input_read();
+  __VERIFIER_assume(count >= -1 && count != 0 && (count < 0 || (size_t)count <= size));
+  for (long i = 0; i < count; i++)
+    to[i] = (char)__input_byte();
+  return count;
+}
+long __input_folder_length(void);
+char __input_folder(void);
+char *getcwd(char *to, size_t size) {
+  __outside();
+  long length = __input_folder_length();
+  __VERIFIER_assume(length >= 0 && length < 4096);
+  if (length == 0 || ((to || size > 0) && (size_t)length >= size))
+    return 0;
+  if (!to)
+    to = __builtin_own_room(size > 0 ? size : (size_t)length + 1);
+  to[0] = '/';
+  for (long i = 1; i < length; i++) {
+    char next = __input_folder();
+    __VERIFIER_assume(next != 0);
+    to[i] = next;
+  }
+  to[length] = 0;
+  return to;
+}
+
+/* stdio.h: characters, in programs that put some back. */
+static struct {
+  void *stream;
+  int character;
+} __builtin_own_back[4];
+static int __builtin_own_backs;
+int __input_character(void);
+int ungetc(int c, void *stream) {
+  __builtin_own_needed(stream);
+  if (c == -1 || __builtin_own_backs == 4)
+    return -1;
+  __builtin_own_back[__builtin_own_backs].stream = stream;
+  __builtin_own_back[__builtin_own_backs++].character = (unsigned char)c;
+  __builtin_own_ended(stream, 0);
+  return (unsigned char)c;
+}
+void __builtin_own_forget(void *stream) {
+  for (int i = 0; i < __builtin_own_backs; i++)
+    if (__builtin_own_back[i].stream == stream)
+      __builtin_own_back[i].stream = 0;
+}
+int __builtin_own_getc(void *stream) {
+  __builtin_own_needed(stream);
+  for (int i = __builtin_own_backs - 1; i >= 0; i--)
+    if (__builtin_own_back[i].stream == stream) {
+      int c = __builtin_own_back[i].character;
+      for (__builtin_own_backs--; i < __builtin_own_backs; i++)
+        __builtin_own_back[i] = __builtin_own_back[i + 1];
+      return c;
+    }
+  __outside();
+  int c = __input_character();
+  __VERIFIER_assume(c >= -1 && c <= 255);
+  if (c == -1)
+    __builtin_own_ended(stream, 1);
+  return c;
+}
+
 /* time.h */
 long __input_time(void);
 long time(long *to) {

@@ -40,7 +40,8 @@ static int next_element(int count, char **words, char order) {
 }
 /* An option with a name; -1 if there is none. How much of its name is given is what counts: a part
    is enough if no other option begins so. */
-static int named(const struct __builtin_own_option *all, const char *text, size_t length, int *is_open) {
+static int named(const struct __builtin_own_option *all, const char *text, size_t length,
+                 int *is_open) {
   int found = -1;
   for (int i = 0; all[i].name; i++) {
     size_t same = 0;
@@ -54,12 +55,14 @@ static int named(const struct __builtin_own_option *all, const char *text, size_
     }
     if (found < 0)
       found = i;
-    else if (all[found].has_argument != all[i].has_argument || all[found].flag != all[i].flag || all[found].value != all[i].value)
+    else if (all[found].has_argument != all[i].has_argument || all[found].flag != all[i].flag ||
+             all[found].value != all[i].value)
       *is_open = 1;
   }
   return found;
 }
-static int long_option(int count, char **words, const struct __builtin_own_option *all, int *at, char missing) {
+static int long_option(int count, char **words, const struct __builtin_own_option *all, int *at,
+                       char missing) {
   size_t length = 0;
   int is_open = 0;
   char *text = letters;
@@ -93,7 +96,8 @@ static int long_option(int count, char **words, const struct __builtin_own_optio
   }
   return all[found].value;
 }
-static int next_option(int count, char **words, const char *options, const struct __builtin_own_option *all, int *at) {
+static int next_option(int count, char **words, const char *options,
+                       const struct __builtin_own_option *all, int *at) {
   char order = 0;
   if (count < 1)
     return -1;
@@ -140,7 +144,9 @@ static int next_option(int count, char **words, const char *options, const struc
   letters = 0;
   return letter;
 }
-int getopt(int count, char **words, const char *options) { return next_option(count, words, options, 0, 0); }
+int getopt(int count, char **words, const char *options) {
+  return next_option(count, words, options, 0, 0);
+}
 int getopt_long(int count, char **words, const char *options, const void *all, int *at) {
   return next_option(count, words, options, all, at);
 }

@@ -6,8 +6,9 @@ _Bool __builtin_own_any(void);
 double __builtin_own_real(void);
 void __VERIFIER_assume(int condition);
 void __builtin_own_set_errno(int number);
-static const double tens[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const double tens[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 static int lower(char c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 static int begins(const char *text, const char *word) {
   size_t i = 0;
@@ -16,7 +17,16 @@ static int begins(const char *text, const char *word) {
   return !word[i];
 }
 static int hexadecimal(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : lower(c) >= 'a' && lower(c) <= 'f' ? lower(c) - 'a' + 10 : 16;
+  if (c >= '0' && c <= '9')
+    return c - '0';
+  return lower(c) >= 'a' && lower(c) <= 'f' ? lower(c) - 'a' + 10 : 16;
+}
+static int is_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z');
+}
+static int is_hexadecimal(const char *text) {
+  return text[0] == '0' && lower(text[1]) == 'x' &&
+         (hexadecimal(text[2]) < 16 || (text[2] == '.' && hexadecimal(text[3]) < 16));
 }
 static double as_number(unsigned long long bits) {
   union { unsigned long long bits; double number; } both;
@@ -47,8 +57,10 @@ static const char *exponent(const char *text, int *scale) {
 }
 /* Digits in a base, with a point: where they end, or NULL if there are none. `scale` counts those
    that are behind the point, or too many. */
-static const char *digits(const char *text, int base, int most, unsigned long long *value, int *scale, int *is_exact) {
+static const char *digits(const char *text, int base, int most, unsigned long long *value,
+                          int *scale, int *is_exact) {
   int count = 0, has_any = 0, is_behind = 0;
+  size_t behind = 0, beyond = 0;
   for (;; text++) {
     int digit = hexadecimal(*text);
     if (*text == '.' && !is_behind) {
@@ -61,12 +73,16 @@ static const char *digits(const char *text, int base, int most, unsigned long lo
     if (count < most) {
       *value = *value * (unsigned)base + (unsigned)digit;
       count += *value != 0;
-      *scale -= is_behind;
+      behind += is_behind;
     } else {
       *is_exact &= digit == 0;
-      *scale += !is_behind;
+      beyond += !is_behind;
     }
   }
+  if (behind < 100000 && beyond < 100000)
+    *scale = (int)beyond - (int)behind;
+  else
+    *is_exact = 0;
   return has_any ? text : 0;
 }
 static double decimal(unsigned long long value, int scale, int is_exact) {
@@ -74,11 +90,11 @@ static double decimal(unsigned long long value, int scale, int is_exact) {
     return 0.0;
   if (is_exact && value <= 1ull << 53 && scale >= -22 && scale <= 22)
     return scale < 0 ? (double)value / tens[-scale] : (double)value * tens[scale];
-  if (scale > 310) {
+  if (scale > 310 && is_exact) {
     __builtin_own_set_errno(34);
     return as_number(0x7ff0000000000000);
   }
-  if (scale < -400) {
+  if (scale < -400 && is_exact) {
     __builtin_own_set_errno(34);
     return 0.0;
   }
@@ -101,7 +117,7 @@ double strtod(const char *text, char **end) {
     number = as_number(0x7ff8000000000000);
     if (*last == '(') {
       size_t i = 1;
-      while (lower(last[i]) == '_' || (lower(last[i]) >= 'a' && lower(last[i]) <= 'z') || (last[i] >= '0' && last[i] <= '9'))
+      while (is_word(last[i]))
         i++;
       if (last[i] == ')') {
         last += i + 1;
@@ -109,7 +125,7 @@ double strtod(const char *text, char **end) {
         __VERIFIER_assume(number != number);
       }
     }
-  } else if (at[0] == '0' && lower(at[1]) == 'x' && (hexadecimal(at[2]) < 16 || (at[2] == '.' && hexadecimal(at[3]) < 16))) {
+  } else if (is_hexadecimal(at)) {
     last = digits(at + 2, 16, 15, &value, &scale, &is_exact);
     scale *= 4;
     if (lower(*last) == 'p')
@@ -117,7 +133,8 @@ double strtod(const char *text, char **end) {
     if (value == 0)
       number = 0.0;
     else if (is_exact && value <= 1ull << 53 && scale >= -60 && scale <= 60)
-      number = scale < 0 ? (double)value / (double)(1ull << -scale) : (double)value * (double)(1ull << scale);
+      number = scale < 0 ? (double)value / (double)(1ull << -scale)
+                         : (double)value * (double)(1ull << scale);
     else
       number = positive();
   } else {

@@ -337,6 +337,7 @@ impl Lower<'_, '_> {
                 self.require(super::floats::is_between(format, result, range), span);
             }
             if let Some((least, most)) = models::range(name).filter(|_| !piece.is_float()) {
+                let most = most.min((scalar.max() >> 1) as i64);
                 let bound = |value: i64| Expr::constant(value as u64 & scalar.max(), scalar);
                 let result = Expr::read(target_of.variable, target_of.indices.clone(), When::Now, scalar);
                 self.require(Expr::binary(BinaryOp::SLe, bound(least), result.clone()), span);
