@@ -87,11 +87,12 @@ pub fn keep_answer(text: String, exit: Exit) {
 const GRACE: Duration = Duration::from_millis(500);
 
 /// How long the process may take more memory than its limit: engines notice by themselves, and then
-/// say how far they came. Reading and translating do not.
+/// say how far they came. Reading and translating do not. A process that takes a fourth more is ended
+/// at once.
 const MEMORY_GRACE: Duration = Duration::from_millis(700);
 
 /// How often the limits are looked at.
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(20);
 
 impl LimitArgs {
     /// Ends the process as *unknown* if it overruns its limits of time or memory, whatever it is
@@ -107,11 +108,14 @@ impl LimitArgs {
             let mut too_much_since: Option<Instant> = None;
             loop {
                 std::thread::sleep(PAUSE);
-                let is_over =
-                    most.is_some_and(|most| wherefore_check::resident_memory().is_some_and(|now| now > most));
+                let taken = most.and_then(|_| wherefore_check::resident_memory()).unwrap_or(0);
+                let is_over = most.is_some_and(|most| taken > most);
+                let is_far_over = most.is_some_and(|most| taken > most.saturating_add(most / 4));
                 too_much_since = if is_over { too_much_since.or_else(|| Some(Instant::now())) } else { None };
                 let stop = if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     StopReason::Time
+                } else if is_far_over {
+                    StopReason::Memory
                 } else if too_much_since.is_some_and(|since| since.elapsed() >= MEMORY_GRACE) {
                     StopReason::Memory
                 } else {
