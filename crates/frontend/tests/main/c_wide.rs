@@ -48,12 +48,12 @@ int main(void) {
 #include <stdarg.h>
 s128 f(int a, s128 b, char c) { return b * c - a; } u128 rec(u128 n) { return n < 2 ? n : rec(n - 1) + rec(n - 2); }
 u128 sum(int n, ...) { va_list l; u128 s = 0; va_start(l, n); while (n--) { s += va_arg(l, u128); s += va_arg(l, int); } va_end(l); return s; }
-s128 old(x) s128 x; { return -x; } s128 (*fp)(int, s128, char) = f; int calls; s128 note(s128 x) { calls = calls * 10 + (int)x; return x; } s128 glob = 5; s128 bump(void) { glob += 100; return 1; }
+s128 old(x) s128 x; { return -x; } s128 (*fp)(int, s128, char) = f; int calls; s128 note(s128 x) { calls = calls * 10 + (int)x; return x; } int shift; s128 moving(void) { shift++; return 1000000; } s128 glob = 5; s128 bump(void) { glob += 100; return 1; }
 int main(void) {
   result[0] = mix(f(3, -7, 5)); result[1] = mix(rec(15)); result[2] = mix(sum(3, (u128)1 << 70, 1, (u128)2, 2, ~(u128)0, 3)); result[3] = mix(old((s128)44));
   result[4] = mix(fp(1, (s128)1 << 66, -2)); result[5] = mix(note(1) + note(2) * note(3)); result[6] = calls; result[7] = mix(glob + bump()); result[8] = mix(bump() - glob);
   result[9] = mix(glob * bump()) + (glob == bump()); if (note(0) || !note(4) && note(5)) result[10] = 1; result[11] = calls; s128 t = 0; t = t + (glob > 3 ? note(6) : note(7)); result[12] = mix(t);
-  result[13] = mix(({ s128 z = 3; z << 65; })); int k = 5; k += (s128)1 << 64 | 2; result[14] = k; double d = 1.5; d *= (s128)3; result[15] = db(d);
+  shift = 3; result[13] = mix(({ s128 z = 3; z << 65; })) + mix(moving() << shift) + mix(moving() >> shift); int k = 5; k += (s128)1 << 64 | 2; result[14] = k; double d = 1.5; d *= (s128)3; result[15] = db(d);
   return 0;
 }";
     wide_divisions_and_shifts_are_exact: "

@@ -418,7 +418,8 @@ impl Sema<'_> {
             (false, false) => "__builtin_own_wide_lshr",
         };
         let of = self.tree.types.wide_type(name.ends_with("ashr"));
-        let (mut steps, left) = if by.has_effects() { self.held(left) } else { (Vec::new(), left) };
+        let (mut steps, left) =
+            if is_plain(&left) && !by.has_effects() { (Vec::new(), left) } else { self.held(left) };
         let left = self.convert(left, &of)?;
         let (more, by) = self.held(by);
         steps.extend(more);
