@@ -354,7 +354,12 @@ pub(crate) fn model_of(name: &str) -> Option<usize> {
 pub(crate) fn returns_int(name: &str) -> bool {
     let Some(model) = model_of(name) else { return true };
     let mut heads = MODELS[model].text.lines().filter(|line| defined(line).next() == Some(name));
-    heads.next().is_none_or(|head| head.starts_with("int ") && !head.starts_with("int *"))
+    // Nobody uses the result of those that have none.
+    let is_int = |head: &str| {
+        let result = head.strip_prefix("int ").or_else(|| head.strip_prefix("void "));
+        result.is_some_and(|name| !name.starts_with('*'))
+    };
+    heads.next().is_none_or(is_int)
 }
 
 /// Whether we define a function, and it brings no input.
