@@ -16,8 +16,9 @@
 //!    `variadic.rs`: variable arguments as a structure in memory; `bulk.rs`: `memset` and `memcpy`
 //!    of whole objects as assignments.
 //!    `provisional.rs`: definitions that are only for inlining. `errno.rs`: `errno` as an object.
-//!    `scanf.rs`: what `scanf` reads as inputs; `printf.rs`: what `sprintf` writes; `calls.rs`:
-//!    what both need.
+//!    `scanf.rs`: what `scanf` reads as inputs; `sscanf.rs`: what `sscanf` reads; `printf.rs`: what
+//!    functions write and return that print; `put_back.rs`: `ungetc`; `calls.rs`: what all need.
+//!    `own_files.rs`: files that the program may have written itself.
 //!    `linking.rs`: what the program does not define. `events.rs`: calls that the rules of a
 //!    property are about.
 //! 4. `usage.rs`, `points_to`: which objects live in memory, and which of them may be one;
