@@ -111,12 +111,12 @@ impl LimitArgs {
                 let taken = most.and_then(|_| wherefore_check::resident_memory()).unwrap_or(0);
                 let is_over = most.is_some_and(|most| taken > most);
                 let is_far_over = most.is_some_and(|most| taken > most.saturating_add(most / 4));
+                let is_too_much =
+                    |since: Option<Instant>| since.is_some_and(|since| since.elapsed() >= MEMORY_GRACE);
                 too_much_since = if is_over { too_much_since.or_else(|| Some(Instant::now())) } else { None };
                 let stop = if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                     StopReason::Time
-                } else if is_far_over {
-                    StopReason::Memory
-                } else if too_much_since.is_some_and(|since| since.elapsed() >= MEMORY_GRACE) {
+                } else if is_far_over || is_too_much(too_much_since) {
                     StopReason::Memory
                 } else {
                     continue;
