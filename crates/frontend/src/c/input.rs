@@ -57,7 +57,7 @@ impl Text {
         let pragmas = Pragmas::new(text);
         let serious = attributes::serious(text).into_iter().map(|(at, name)| (at, name.to_owned())).collect();
         let odd = super::threads::not_modelled(text).map(|(word, at)| (at, word.to_owned()));
-        let renames = ["$", "\\u", "\\U"].iter().any(|mark| text.contains(mark));
+        let renames = spellings::renames(text);
         let Rewritten { text, added } = rewrite(&spellings::usual(text));
         Text { lines: lines.with_added(added), text, pragmas, serious, is_cimple: false, odd, renames }
     }

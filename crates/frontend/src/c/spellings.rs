@@ -73,6 +73,21 @@ pub(crate) fn usual(text: &str) -> String {
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }
 
+/// Whether a text has names that are spelled otherwise than they are meant here.
+pub(crate) fn renames(text: &str) -> bool {
+    if !["$", "\\u", "\\U"].iter().any(|mark| text.contains(mark)) {
+        return false;
+    }
+    let mut tokens = Tokens { text, at: 0 };
+    while let Some((start, token)) = tokens.next() {
+        let rest = &text[start..];
+        if token == "$" || rest.starts_with("\\u") || rest.starts_with("\\U") {
+            return true;
+        }
+    }
+    false
+}
+
 /// A character that can stand for `$` in names: none of them becomes one that is there already.
 fn instead_of_dollar(text: &str) -> u8 {
     if !text.contains('$') {
@@ -148,6 +163,15 @@ mod tests {
             ("int f(void) { asm(\"\"); }", "int f(void) { asm(\"\"); }"),
         ] {
             assert_eq!(usual(text), meant);
+        }
+    }
+    #[test]
+    fn marks_in_texts_rename_nothing() {
+        for text in ["char *s = \"$2a$ \\u00e9\";", "int c = '$';", "int a;"] {
+            assert!(!renames(text), "{text}");
+        }
+        for text in ["int a$b;", "int \\u00e9;", "int a\\U000000e9;"] {
+            assert!(renames(text), "{text}");
         }
     }
 }
