@@ -78,14 +78,11 @@ pub(crate) fn renames(text: &str) -> bool {
     if !["$", "\\u", "\\U"].iter().any(|mark| text.contains(mark)) {
         return false;
     }
-    let mut tokens = Tokens { text, at: 0 };
-    while let Some((start, token)) = tokens.next() {
+    let is_mark = |(start, token): (usize, &str)| {
         let rest = &text[start..];
-        if token == "$" || rest.starts_with("\\u") || rest.starts_with("\\U") {
-            return true;
-        }
-    }
-    false
+        token == "$" || rest.starts_with("\\u") || rest.starts_with("\\U")
+    };
+    Tokens { text, at: 0 }.any(is_mark)
 }
 
 /// A character that can stand for `$` in names: none of them becomes one that is there already.
